@@ -1,5 +1,5 @@
-/// Finds system calls that may block and that must not be made at this point: in a task, because it blocks a thread of
-/// the cooperative pool, or under a lock, because such a thread may wait for the lock. Release builds find nothing.
+/// Detects system calls that may block where they must not: in a task, because they block a thread of the cooperative
+/// pool, or under a lock, because such a thread may wait for the lock. Does nothing in release builds.
 package enum BlockingCalls {
     #if DEBUG
         /// Receives the name of each such call, on the thread that makes it. Tests set it.

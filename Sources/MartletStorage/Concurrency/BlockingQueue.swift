@@ -2,13 +2,13 @@ package import Dispatch
 
 /// Runs work that may block, one call after another, on a thread that runs no tasks.
 ///
-/// Everything that waits for a disk, another process or a terminal runs here: if it hangs, tasks continue. On Linux the
-/// threads of the cooperative pool are those of Dispatch's concurrent queues; a serial queue gets another thread.
+/// Everything that waits for a disk, another process or a terminal runs here, so that tasks continue if it hangs. The
+/// queue is serial, because on Linux the cooperative pool uses the threads of Dispatch's concurrent queues.
 package struct BlockingQueue: Sendable {
     /// 1 while a thread runs the work of a queue.
     private static let isAtWork = ThreadNumber()
-    /// 1 on the thread of a test scheduler that runs all tasks of the process. Work that is started there runs as a task,
-    /// too.
+    /// 1 on the thread of a test scheduler that runs all tasks of the process. Work that is started on that thread runs
+    /// as a task, too.
     package static let runsInTasks = ThreadNumber()
 
     /// Serial.
@@ -19,7 +19,7 @@ package struct BlockingQueue: Sendable {
         queue = DispatchQueue(label: label, qos: qos)
     }
 
-    /// Runs the closure, and returns at once.
+    /// Starts the closure, and returns immediately.
     package func start(_ work: @escaping @Sendable () -> Void) {
         if Self.runsInTasks.value == 1 { return startTask(work) }
         queue.async { Self.perform(work) }
@@ -31,12 +31,12 @@ package struct BlockingQueue: Sendable {
         isAtWork.value = 0
     }
 
-    /// Runs the closure. The caller waits without blocking a thread.
+    /// Runs the closure. The caller suspends and blocks no thread.
     package func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        // ThreadSanitizer does not see that a continuation orders memory if it is resumed before the task is suspended,
-        // and reports a race on what the work has allocated. It sees the order of a lock.
+        // Synchronize through a lock, for ThreadSanitizer: it does not see that a continuation orders memory if it is
+        // resumed before the task suspends, and reports a race on memory that the work allocated.
         let isDone = Locked(false)
         // A Result, because continuations erase typed throws.
         let result = await withCheckedContinuation { continuation in
@@ -50,7 +50,8 @@ package struct BlockingQueue: Sendable {
         return try result.get()
     }
 
-    /// Runs the closure, and blocks the calling thread until it is done. Only for threads of the system, never in a task.
+    /// Runs the closure, and blocks the calling thread until it is done. Only for threads of the system, never in a
+    /// task.
     package func wait(_ work: () -> Void) {
         BlockingCalls.check("wait")
         queue.sync(execute: work)
@@ -63,12 +64,12 @@ package struct BlockingQueue: Sendable {
         try await BlockingQueue("martlet.blocking").run(work)
     }
 
-    /// The work that waits for the queue, if queues run their work as tasks (``runsInTasks``).
+    /// The work that waits for the queue if queues run their work as tasks (``runsInTasks``).
     private final class Line: Sendable {
         let work = Locked<[@Sendable () -> Void]>([])
     }
 
-    /// Adds the closure to the work of the queue's task.
+    /// Adds the closure to the work of the queue's task, and starts that task if it has no work.
     private func startTask(_ work: @escaping @Sendable () -> Void) {
         let isFirst = line.work.withLock { waiting in
             waiting.append(work)

@@ -1,16 +1,17 @@
 /// Sends each value to every subscriber, in order.
 ///
 /// The owner sends while it holds its own lock, so that no value overtakes another, and wakes the waiting tasks after
-/// it has released that lock. Waking under the lock could deadlock: resuming a task takes the task's own lock, which a
-/// cancellation holds while it runs the cancellation handlers of child tasks, and these may wait for the owner's lock.
-/// For the same reason the end of a subscription takes only the locks in this file, which are never held while waking.
+/// it has released that lock. Waking under the lock could deadlock. Resuming a task takes the task's own lock. A
+/// cancellation holds that lock while it runs the cancellation handlers of child tasks, and these may wait for the
+/// owner's lock. For the same reason, the end of a subscription takes only the locks in this file, which are never held
+/// while waking.
 package struct Broadcast<Value: Sendable> {
     /// Adds a value to those that a subscriber has not received yet, and may drop some of them.
     package typealias Buffering = @Sendable (_ pending: inout [Value], _ newest: Value) -> Void
 
     private var subscribers: [Int: Subscriber<Value>] = [:]
     private var lastID = 0
-    /// Subscriptions that have ended and are still in `subscribers`.
+    /// The subscriptions that have ended but are still in `subscribers`.
     private let ended = Locked<[Int]>([])
 
     package init() {}
@@ -127,8 +128,7 @@ private final class Subscriber<Value: Sendable>: Sendable {
         self.buffering = buffering
     }
 
-    /// - Returns: The task that waited for the value. No later value goes to that wait, so wakeups may run in any
-    ///   order.
+    /// - Returns: The task that waited for the value. It receives no other value, so wakeups may run in any order.
     func send(_ value: Value) -> Wakeup? {
         state.withLock { state in
             guard !state.isFinished else { return nil }

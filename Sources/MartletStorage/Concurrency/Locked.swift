@@ -6,7 +6,7 @@
 /// the whole access. The lock is allocated once and never moves.
 ///
 /// `@usableFromInline` and `@inlinable` let the compiler specialize the class for its uses in other modules. Without
-/// either of them, each access passes its closure and its result indirectly and looks types up at run time.
+/// them, each access passes its closure and its result indirectly and looks types up at run time.
 @usableFromInline
 package final class Locked<Value>: @unchecked Sendable {
     @usableFromInline var value: Value

@@ -2,7 +2,7 @@ internal import MartletLibc
 
 /// The system's lock, at a stable address. Its owner destroys it.
 ///
-/// `@unchecked Sendable` is right because the lock may be used on every thread, and the pointer never changes.
+/// `@unchecked Sendable` is right because any thread may use the lock, and the pointer never changes.
 @usableFromInline
 struct PlatformLock: @unchecked Sendable {
     #if canImport(Darwin)

@@ -1,15 +1,15 @@
 /// Passes the first of several results to one waiting task, and ignores the others.
 @usableFromInline
 package final class Race<Value: Sendable>: Sendable {
-    /// Whether the first result has arrived, and whether the waiting task has got it.
+    /// Whether the first result has arrived, and whether a task waits for it.
     @usableFromInline
     enum State {
         /// There is neither a result nor a waiting task.
         case open
         case waiting(CheckedContinuation<Result<Value, any Error>, Never>)
-        /// The first result has arrived before a task waits.
+        /// The first result has arrived, and no task has waited for it yet.
         case finished(Result<Value, any Error>)
-        /// The waiting task has got the first result.
+        /// The waiting task has received the first result.
         case taken
     }
 

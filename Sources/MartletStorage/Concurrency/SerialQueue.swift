@@ -10,8 +10,8 @@ package final class SerialQueue: Sendable {
     }
 
     /// Adds an operation. It never blocks, so it may be called with a lock held.
-    /// - Parameter operation: Starts at once, and gets a function that suspends it until its turn comes. Its work
-    ///   before that overlaps with other operations. It may end before its turn.
+    /// - Parameter operation: Starts immediately, and receives a function that suspends it until its turn comes. Its
+    ///   work before that overlaps with other operations. It may finish before its turn.
     package func add(_ operation: @escaping @Sendable (_ turn: @Sendable () async -> Void) async -> Void) {
         last.withLock { last in
             let task = Task { [previous = last?.task] in
@@ -35,7 +35,7 @@ package final class SerialQueue: Sendable {
             return operation.task
         }
         guard let task else { return }
-        // A task that waits for another one lends it its priority.
+        // Waiting for a task raises its priority.
         Task.detached(priority: priority) { await task.value }
     }
 }

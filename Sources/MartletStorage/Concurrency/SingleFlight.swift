@@ -24,8 +24,8 @@ package final class SingleFlight<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - outlivesCallers: Whether the work continues after all its callers have been cancelled.
-    ///   - tellsLastCaller: Whether the last caller, whose cancellation cancels the work, waits for its result: the work
-    ///     may have taken effect.
+    ///   - tellsLastCaller: Whether a caller whose cancellation cancels the work still waits for its result, because
+    ///     the work may have taken effect.
     ///   - isDetached: Whether the work does not see the task-local values of the caller that happens to start it.
     package init(
         time: any TimeSource, outlivesCallers: Bool, tellsLastCaller: Bool = false, isDetached: Bool = false
@@ -38,16 +38,15 @@ package final class SingleFlight<Value: Sendable>: Sendable {
 
     /// Starts the work, or waits for the work that is already running.
     /// - Parameter joined: Called if the work is already running.
-    /// - Returns: `nil` if the caller was cancelled and is not told. The work is cancelled with its last caller, unless it
-    ///   outlives its callers.
+    /// - Returns: `nil` if the caller was cancelled, unless it is told the result. The work is cancelled with its last
+    ///   caller, unless it outlives its callers.
     package func run(joined: () -> Void = {}, _ work: @escaping @Sendable () async -> Value) async -> Value? {
         let (number, task, isNew) = join(work)
         if !isNew { joined() }
         let result = await withTaskCancellationHandler {
             try? await limits.run(within: nil) { await task.value }.get()
         } onCancel: {
-            // Leave now, not when this task resumes: a caller that arrives right after the cancellation must start new
-            // work.
+            // Leave now, not when this task resumes: a caller that arrives in between must start new work.
             if !outlivesCallers { leave(number) }
         }
         guard case .none = result, tellsLastCaller, task.isCancelled else { return result }

@@ -1,6 +1,6 @@
 internal import MartletLibc
 
-/// A number that each thread has for itself. It begins as 0.
+/// A thread-local number that starts at 0.
 package struct ThreadNumber: Sendable {
     private let key: pthread_key_t
 

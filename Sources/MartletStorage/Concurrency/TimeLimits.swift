@@ -18,7 +18,7 @@ package final class TimeLimits: Sendable {
         var sleeper: Task<Void, Never>?
     }
 
-    /// A limit that expires at least this late shows that the device slept.
+    /// If a limit expires at least this late, the device has slept.
     private static let leastSleep = Duration.milliseconds(100)
 
     private let time: any TimeSource
@@ -39,11 +39,11 @@ package final class TimeLimits: Sendable {
     }
 
     /// Runs an operation in a task of its own. Returns its result, or an error if the limit expires or the caller is
-    /// cancelled first. In both cases the operation is cancelled, and not waited for.
+    /// cancelled first. In both cases the operation is cancelled, but not awaited.
     /// - Parameters:
     ///   - limit: The time limit; `nil` for none.
     ///   - grace: The additional time that the operation may take if the device slept when the limit expired. Its
-    ///     result may have arrived in the sleep.
+    ///     result may have arrived during the sleep.
     @inlinable
     package func run<Value: Sendable>(
         within limit: Duration?, graceAfterSleep grace: Duration = .zero,
@@ -59,7 +59,7 @@ package final class TimeLimits: Sendable {
         _ operation: @escaping @Sendable (ProgressSignal) async throws -> Value
     ) async -> Result<Value, any Error> {
         let race = Race<Value>()
-        // Begun before the operation starts, because the operation may advance the clock.
+        // Begin the limit before the operation starts, because the operation may advance the clock of a test.
         let running = limit.map(begin)
         let progress = progress(of: running)
         let work = Task {
@@ -115,7 +115,7 @@ package final class TimeLimits: Sendable {
         }
     }
 
-    /// Calls a closure after a time, unless it is cancelled before.
+    /// Calls a closure after a time, unless the call is cancelled first.
     /// - Returns: A closure that cancels the call.
     package func schedule(after limit: Duration, _ expire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let ticket = makeTicket()
@@ -137,7 +137,7 @@ package final class TimeLimits: Sendable {
         }
     }
 
-    /// Does not change the sleeping task. When it wakes and no limit has expired, it sleeps again.
+    /// Moves a deadline without waking the sleeping task. If that task wakes and no limit has expired, it sleeps again.
     private func postpone(_ ticket: Int, by limit: Duration) {
         let deadline = time.uptime + limit
         state.withLock { $0.entries[ticket]?.deadline = deadline }
@@ -165,7 +165,7 @@ package final class TimeLimits: Sendable {
 
     private func wake(for deadline: Duration) {
         let expired = state.withLock { state -> [Entry] in
-            // A sleeping task that was replaced just before its cancellation must do nothing.
+            // A sleeping task may wake although it was just replaced. It must do nothing then.
             guard state.wakesAt == deadline else { return [] }
             let now = max(time.uptime, deadline)
             let due = state.entries.filter { $0.value.deadline <= now }
