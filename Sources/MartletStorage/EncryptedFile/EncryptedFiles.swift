@@ -12,9 +12,9 @@
 
         /// Keeps secrets in encrypted files: for services, CI and containers. Needs the trait `Encryption`.
         ///
-        /// The encryption is that of ``TokenStore/encryptedFile(path:key:)``. A file can be opened under its own key's
-        /// name only, so two files cannot be swapped. The names of the keys are visible: they are the names of the
-        /// files. Otherwise the storage works like ``SecureStorage/files(in:)``.
+        /// The encryption is that of ``TokenStore/encryptedFile(path:key:)``. The name of a value's key is
+        /// authenticated, so two files cannot be swapped. These names are visible as the names of the files. Otherwise
+        /// the storage works like ``SecureStorage/files(in:)``.
         ///
         /// ```swift
         /// let secrets: some SecureStorage = .encryptedFiles(

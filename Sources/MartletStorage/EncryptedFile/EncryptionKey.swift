@@ -8,11 +8,11 @@
     /// The key of encrypted files: a passphrase, or a reference to the place that has the key.
     ///
     /// The key is looked up when a file is first read or written, and kept for the life of this value and its copies.
-    /// Share one value between all stores: a passphrase then takes its few tenths of a second and 128 megabytes once.
-    /// If the key cannot be found, the stores fail with ``StorageError/Kind/unreachable``.
+    /// Share one value between all stores, so that a passphrase is stretched only once, which takes a few tenths of a
+    /// second and 128 megabytes. If the key cannot be found, the stores fail with ``StorageError/Kind/unreachable``.
     ///
-    /// A key is 32 random bytes, as such, as base64 or as 64 hexadecimal digits. To create one:
-    /// `head -c 32 /dev/urandom | base64`.
+    /// A key is 32 random bytes: raw, as base64, or as 64 hexadecimal digits. To create one: `head -c 32 /dev/urandom |
+    /// base64`.
     ///
     /// ```swift
     /// let key = EncryptionKey.systemdCredential("example.key")
@@ -31,8 +31,8 @@
         }
 
         /// A passphrase, stretched by scrypt (RFC 7914) with N = 2¹⁷, r = 8, p = 1 and a salt in each file.
-        /// - Parameter passphrase: Must not be empty. Its UTF-8 bytes count, so the same letter composed differently is
-        ///   another passphrase.
+        /// - Parameter passphrase: Must not be empty. It is compared by its UTF-8 bytes, so a letter in another Unicode
+        ///   form makes another passphrase.
         public static func passphrase(_ passphrase: Secret) -> EncryptionKey {
             EncryptionKey(.passphrase(passphrase))
         }
@@ -42,10 +42,10 @@
         /// - Parameters:
         ///   - path: The path of the file. Keep it on another disk than the files that it opens, or out of their
         ///     backups.
-        ///   - holdsPassphrase: Whether it holds a passphrase and not a key.
-        ///   - createIfMissing: Whether to create the file with random contents when the first file is sealed. It is
-        ///     not created if a sealed file exists already. Processes that create it at the same time agree on one. If
-        ///     the file is lost, everything that it opens is lost.
+        ///   - holdsPassphrase: Whether it contains a passphrase instead of a key.
+        ///   - createIfMissing: Whether to create the key file with random contents when the first file is sealed. It
+        ///     is not created if a sealed file already exists. Processes that create it at the same time agree on one.
+        ///     If the file is lost, everything that it opens is lost.
         public static func file(
             path: String, holdsPassphrase: Bool = false, createIfMissing: Bool = false
         ) -> EncryptionKey {
@@ -56,7 +56,7 @@
         /// `LoadCredentialEncrypted=`, `LoadCredential=`).
         /// - Parameters:
         ///   - name: The credential's name, without a slash.
-        ///   - holdsPassphrase: Whether it holds a passphrase and not a key.
+        ///   - holdsPassphrase: Whether it contains a passphrase instead of a key.
         public static func systemdCredential(_ name: String, holdsPassphrase: Bool = false) -> EncryptionKey {
             EncryptionKey(.systemdCredential(name, KeyContent(holdsPassphrase)))
         }
@@ -68,11 +68,11 @@
         /// folders must belong to the user or to root, and no other user may be able to change them
         /// (``StorageError/Kind/unsafePermissions``); a folder with the sticky bit is accepted.
         ///
-        /// A rotated secret takes effect with the next value, so usually at the next start. Files sealed with the old
-        /// one stay closed.
+        /// A rotated secret takes effect with the next value of this type, so usually at the next start. Files sealed
+        /// with the old one can no longer be opened.
         /// - Parameters:
         ///   - path: The path at which the secret is mounted, such as `/run/secrets/example.key`.
-        ///   - holdsPassphrase: Whether it holds a passphrase and not a key.
+        ///   - holdsPassphrase: Whether it contains a passphrase instead of a key.
         public static func mountedSecret(at path: String, holdsPassphrase: Bool = false) -> EncryptionKey {
             EncryptionKey(.mountedSecret(path: path, KeyContent(holdsPassphrase)))
         }
@@ -81,7 +81,7 @@
         /// inspect the process can read its environment.
         /// - Parameters:
         ///   - variable: The variable's name.
-        ///   - holdsPassphrase: Whether it holds a passphrase and not a key.
+        ///   - holdsPassphrase: Whether it contains a passphrase instead of a key.
         public static func environment(_ variable: String, holdsPassphrase: Bool = false) -> EncryptionKey {
             EncryptionKey(.environment(variable, KeyContent(holdsPassphrase)))
         }

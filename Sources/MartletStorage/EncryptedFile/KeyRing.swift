@@ -19,7 +19,7 @@
         static let standard = ScryptCost(logN: 17, r: 8, p: 1)
 
         /// Whether a file may ask for this cost: 16 to 256 megabytes. A file that asks for more was crafted to exhaust
-        /// the time or the memory of its reader.
+        /// its reader's time or memory.
         var isAcceptable: Bool { (14...18).contains(logN) && r == 8 && (1...4).contains(p) }
     }
 
@@ -68,9 +68,9 @@
         private struct Known: Sendable {
             var material: KeySource.Material?
             var keys: [KeyDerivation: FileKey] = [:]
-            /// The key to seal the next file with; `nil` before a file has been sealed or a key adopted.
+            /// The key to seal the next file with; `nil` until one was derived or adopted.
             var current: FileKey?
-            /// Whether a sealed file exists. It needs its own key, so no new one may be created.
+            /// Whether a sealed file was found. It needs its existing key, so no new one may be created.
             var hasSeenFile = false
         }
 
@@ -107,7 +107,7 @@
         /// - Parameter path: The file, for error texts.
         func key(for derivation: KeyDerivation, of path: String) async throws(StorageError) -> FileKey {
             try await queue.run { [self] () throws(StorageError) in
-                // A key that is missing now, for example on an unmounted disk, must not be replaced by a new one.
+                // Never replace a missing key with a new one: it may be on an unmounted disk, for example.
                 known.withLock { $0.hasSeenFile = true }
                 switch (try material(creates: false), derivation.cost) {
                 case (.key, nil), (.passphrase, .some): return try key(for: derivation)
@@ -120,8 +120,8 @@
             }
         }
 
-        /// Seals with the key of an opened file, if it is not derived or has exactly the configured cost. Files then
-        /// share a salt, and other processes need not derive another key.
+        /// Seals further files with the key of an opened one, unless that was stretched at another cost than the
+        /// configured one. Files then share a salt, and other processes need not derive another key.
         func adoptKey(_ key: FileKey) {
             known.withLock { known in
                 if key.derivation.cost == nil || key.derivation.cost == cost { known.current = key }

@@ -62,7 +62,7 @@
             }
         }
 
-        /// The bytes of a credential of systemd.
+        /// The bytes of a systemd credential.
         private func credential(_ name: String, _ environment: [String: String]) throws(StorageError) -> Data {
             guard let folder = environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
                 throw StorageError(
@@ -103,7 +103,7 @@
             }
         }
 
-        /// In seconds. No write of a key takes as long, so an older temporary file was left by a killed process.
+        /// In seconds. No write of a key takes this long, so an older temporary file was left by a killed process.
         private static let longestWrite = 60
 
         private func create(_ content: KeyContent, at path: String) throws(StorageError) -> Material {
@@ -138,7 +138,7 @@
 
         /// The key that some bytes represent; `nil` if they are not a key.
         static func key(in bytes: Data) -> Data? {
-            // 32 random bytes contain bytes that are not printable, text of 32 characters does not.
+            // 32 random bytes contain some that are not printable; text of 32 characters does not.
             if bytes.count == byteCount, bytes.contains(where: { !(0x20..<0x7F).contains($0) && $0 != 0x0A }) {
                 return bytes
             }

@@ -14,11 +14,11 @@
     struct MountedSecret {
         let path: String
 
-        /// The number of attempts to read the secret. One fails if the secret is rotated while it is read.
+        /// The number of attempts to read the secret. An attempt fails if the secret is rotated in between.
         private static let attempts = 16
         /// The number of links that Linux allows on the way to one file (path_resolution(7)).
         private static let maximumLinks = 40
-        /// In bytes. A longer target does not work on any of our systems.
+        /// In bytes. No supported system allows a longer link target.
         private static let longestPath = 4096
         private static let stickyBit: mode_t = 0o1000
 

@@ -51,7 +51,7 @@
                     "is not encrypted. It looks like a plain text session: read it with .file(path:) and write the "
                         + "session with .encryptedFile(path:key:) to encrypt it")
             }
-            // One damaged byte does not make a file that of another program.
+            // Allow one damaged byte: the file is still Martlet's.
             let matching = zip(header, Self.magic).count { $0 == $1 }
             guard matching >= min(header.count, Self.magic.count) - 1 else {
                 throw StorageError(

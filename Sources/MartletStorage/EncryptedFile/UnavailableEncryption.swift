@@ -1,5 +1,5 @@
 #if !Encryption
-    // The names of the trait, so that the compiler says what is missing.
+    // The declarations that the trait adds, so that the compiler can say what is missing.
 
     /// Needs the trait `Encryption`.
     @available(
