@@ -3,7 +3,7 @@
 
     /// The functions of libsecret and GLib that ``SecretServiceStorage`` needs.
     ///
-    /// The library is loaded when it is first needed: nothing must be installed to build or launch an app, and if the
+    /// The library is loaded when it is first needed, so nothing must be installed to build or launch an app. If the
     /// library is missing, a ``StorageError`` says so. Functions with variable arguments are avoided, because Swift
     /// cannot call them.
     package struct LibSecret: Sendable {
@@ -134,7 +134,7 @@
         }
 
         /// Calls the closure with a hash table that exists for the duration of the call.
-        /// - Parameter texts: Must not contain NUL, which ends a text in C.
+        /// - Parameter texts: The entries. They must not contain NUL, which ends a text in C.
         func withTable<Outcome, Failure: Error>(
             _ texts: [String: String], _ use: (Pointer) throws(Failure) -> Outcome
         ) throws(Failure) -> Outcome? {
@@ -167,7 +167,7 @@
         }
     }
 
-    /// A reference to a GLib object, released when this object is destroyed.
+    /// A reference to a GLib object. It is released when this object is destroyed.
     ///
     /// `@unchecked Sendable` is correct because GLib counts references atomically. The caller must serialize the calls
     /// that it makes with the pointer.
@@ -197,8 +197,8 @@
 
     /// An opened library. It is never closed: GLib has threads of its own and cannot be unloaded.
     struct Library {
-        /// Whether this program has no dynamic loader. glibc then loads a library with a second C library, and the first
-        /// call ends the process. Such a program has no table of dynamic symbols.
+        /// Whether this program is linked statically, so that it has no dynamic symbols. Do not load a library then:
+        /// glibc would load a second C library with it, and the first call would end the process.
         static let isStaticProgram = dlsym(nil, "dlopen") == nil
 
         private let name: String

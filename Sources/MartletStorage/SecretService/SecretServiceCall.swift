@@ -3,7 +3,7 @@
 
     /// The operations of one call to the Secret Service. Each blocks until it is done or cancelled by `cancellable`.
     ///
-    /// None of them unlocks a keyring, so none brings up a dialog for that.
+    /// None of them unlocks a keyring, so none shows a dialog for that.
     struct SecretServiceCall {
         let library: LibSecret
         let service: GLibObject
@@ -19,8 +19,8 @@
             let modified: UInt64
             let created: UInt64
 
-            /// Whether it was saved later than another item. The timestamps have a resolution of one second. The paths
-            /// break a tie, so that the result is always the same.
+            /// Whether the item was saved later than another one. The timestamps have a resolution of one second, so
+            /// paths break a tie to make the result deterministic.
             func isNewer(than other: Item) -> Bool {
                 (modified, created, path.utf8.count, path) > (
                     other.modified, other.created, other.path.utf8.count, other.path
@@ -90,7 +90,7 @@
             try requireComplete(items)
             if items.isEmpty { return }
             for item in items { try delete(item) }
-            // libsecret reports success even if the service asked the user, who denied it.
+            // libsecret reports success even if the user denied the deletion.
             let paths = Set(items.map(\.path))
             if try unlockedItems(attributes).contains(where: { paths.contains($0.path) }) {
                 throw StorageError(
@@ -98,7 +98,7 @@
             }
         }
 
-        /// Confirms that there are no other items: a locked keyring need not list what it has.
+        /// Confirms that there are no other items: a locked keyring need not list its items.
         private func requireComplete(_ items: [Item]) throws(StorageError) {
             do throws(StorageError) {
                 try requireUnlocked(defaultCollection())
@@ -168,7 +168,7 @@
                     item.object.use { item in cancellable.use { library.deleteItem(item, $0, place) } }
                 }
             } catch {
-                // Another program has deleted it.
+                // Another program has already deleted the item.
                 if error.isMissingObject { return }
                 throw StorageError(error)
             }
@@ -206,7 +206,7 @@
             StorageError(.locked, "the keyring is locked: unlock it, for example by signing in to the desktop")
         }
 
-        /// The error of a service. Omits its message, which may contain anything.
+        /// The error of the service. Omits its message, which may contain anything.
         fileprivate init(_ error: GLibError) {
             if error.isLocked {
                 self = .lockedKeyring

@@ -1,8 +1,8 @@
 #if os(Linux)
     /// The connection of the process to the Secret Service, and the queue of all calls to it.
     ///
-    /// GLib shares one connection to the session bus in the process, and opens a new one only after all references to
-    /// the old one are gone. So all storages share this link, and it drops a connection that fails.
+    /// GLib has one connection to the session bus per process, and opens a new one only after all references to the old
+    /// one are gone. So all storages share this link, which drops a connection that fails.
     package final class SecretServiceLink: Sendable {
         static let shared = SecretServiceLink { () throws(StorageError) in try LibSecret.system.get() }
 
@@ -24,7 +24,7 @@
             within limit: Duration,
             _ work: @escaping @Sendable (SecretServiceCall) throws(StorageError) -> Outcome
         ) async throws(StorageError) -> Outcome {
-            // In an unstructured task, so that cancellation does not interrupt a change of secrets halfway.
+            // Use an unstructured task, so that cancellation does not interrupt a change of secrets halfway.
             let result = await Task { [limits] in
                 await limits.run(within: limit) {
                     try await self.enqueue(work).get()
@@ -73,7 +73,7 @@
             action?()
         }
 
-        /// - Returns: Whether the call was not interrupted before.
+        /// - Returns: Whether the call has not been interrupted yet.
         func onCall(_ action: @escaping @Sendable () -> Void) -> Bool {
             state.withLock { state in
                 state.action = action

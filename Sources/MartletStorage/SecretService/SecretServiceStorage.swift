@@ -3,11 +3,11 @@
 
     /// Keeps secrets in the desktop's keyring, through the Secret Service.
     ///
-    /// The user sees them there as "service: key". Calls never unlock the keyring, so reading never brings up a dialog:
-    /// a locked keyring need not list what it has, and every call fails with ``StorageError/Kind/locked``.
+    /// The user sees them there as "service: key". Calls never unlock the keyring, so reading never shows a dialog.
+    /// While the keyring is locked, it need not list its items, so every call fails with ``StorageError/Kind/locked``.
     ///
-    /// The connection to the session bus is GLib's, which a program that uses GTK shares. GLib is told not to end the
-    /// process when the bus closes the connection.
+    /// The connection to the session bus is GLib's, and is shared with GTK if the program uses it. GLib is told not to
+    /// end the process when the bus closes the connection.
     package final class SecretServiceStorage: SecureStorage {
         private let service: String
         private let timeout: Duration
@@ -21,7 +21,7 @@
 
         /// Reads a value: the newest, if other programs have saved several.
         ///
-        /// Here and below, the timeout ends the call; cancellation of the task does not.
+        /// The timeout ends the call; cancellation of the task does not. This applies to all calls of this type.
         package func read(_ key: String) async throws(StorageError) -> Data? {
             let attributes = attributes(key)
             return try await link.run(within: timeout) { call throws(StorageError) in try call.read(attributes) }
@@ -81,7 +81,7 @@
             }
         }
 
-        /// - Returns: `nil` if the text is not escaped like this, so another program has written it.
+        /// - Returns: `nil` if the text is not escaped in this way, so another program has written it.
         static func unescape(_ text: String) -> String? {
             var rest = text.unicodeScalars[...]
             var plain = String.UnicodeScalarView()
@@ -106,9 +106,9 @@
         /// [Secret Service](https://specifications.freedesktop.org/secret-service-spec/latest/).
         ///
         /// The user sees them there as "service: key", in the default keyring, which is usually unlocked by signing in
-        /// to the desktop. Calls never unlock it, and reading never brings up a dialog: while the keyring is locked,
-        /// calls throw ``StorageError/Kind/locked``. Keys and the name of the service are not secret: other programs of
-        /// the user can read them even while the keyring is locked.
+        /// to the desktop. Calls never unlock it, so reading never shows a dialog: while the keyring is locked, calls
+        /// throw ``StorageError/Kind/locked``. Keys and the name of the service are not secret: other programs of the
+        /// user can read them even while the keyring is locked.
         ///
         /// libsecret is loaded when it is first needed. If it is missing, or there is no session bus, service or
         /// default keyring, as on a server, calls throw ``StorageError/Kind/unreachable``.
