@@ -48,7 +48,7 @@ public final class AnySecureStorage: SecureStorage {
     /// Whether reading a value may prompt the user.
     public var readingPromptsUser: Bool { base.readingPromptsUser }
 
-    /// The place of the values, with the reason. `nil` if the storage had nothing to choose.
+    /// The place of the values, and the reason for it; `nil` if the storage had no choice.
     /// - Throws: ``StorageError`` if an earlier choice was recorded and cannot be read.
     public func choice() async throws(StorageError) -> StorageChoice? {
         try await (base as? any SystemStorage)?.choice()

@@ -4,17 +4,16 @@
     internal import Foundation
 #endif
 
-/// The files by which processes coordinate their use of a record that is not a file itself: two lock files, the
-/// mark of the last ending, and one file that a process replaces to report a change. They hold no secrets.
+/// The files through which processes coordinate their use of a record that is not a file itself: two lock files, the
+/// ``EndMark``, and a file that a process replaces to report a change. They contain no secrets.
 package struct CoordinationFiles: Sendable {
     package let updateLock: ProcessLock
     package let refreshLock: ProcessLock
-    /// The mark of the last ending.
     package let markFile: PrivateFile
     package let changeMarker: FileChanges
 
     /// A change takes milliseconds, or the timeout of a service that does not respond. A process that holds the lock
-    /// for longer is suspended.
+    /// for longer is presumed suspended.
     package static let updateLease = Duration.seconds(15)
 
     /// - Parameters:
@@ -36,7 +35,7 @@ package struct CoordinationFiles: Sendable {
     /// Reports a change to all processes. If that fails, they notice the change at their next refresh.
     package func reportChange() async {
         await changeMarker.queue.run { [file = changeMarker.file] in
-            // The lock of the update is held, so the temporary files are those of killed processes.
+            // The update lock is held, so any temporary files were left by killed processes.
             file.removeLeftovers(olderThan: 0)
             _ = try? file.replace(with: Data(), if: { true })
         }

@@ -56,11 +56,11 @@ extension SecureStorage {
 /// A storage that the system provides. It may choose between several places for the values, and may authenticate the
 /// user.
 package protocol SystemStorage: SecureStorage {
-    /// The place of the values, with the reason.
+    /// The place of the values, and the reason for it.
     func choice() async throws(StorageError) -> StorageChoice?
     /// Forgets that the user was authenticated, so that the next access prompts again.
     func forgetAuthentication()
-    /// The storage for a session, which is written while the user cannot be asked.
+    /// The variant for sessions, which must be writable without prompting the user.
     func forSessions() -> any SystemStorage
     /// Adds or replaces the record of a session.
     func save(_ value: Data, ofSession id: String, for key: String) async throws(StorageError)
@@ -80,8 +80,8 @@ extension SystemStorage {
 public enum StorageChoice: Sendable, Hashable {
     /// Apple's Keychain. On macOS, the data protection Keychain.
     case keychain
-    /// The login keychain of macOS: because the app asked for it, or because this process is not signed for the other
-    /// one.
+    /// The login keychain of macOS, because the app asked for it, or because this process is not signed for the data
+    /// protection Keychain.
     case loginKeychain
     /// The desktop's keyring, through the Secret Service.
     case secretService(reason: String)

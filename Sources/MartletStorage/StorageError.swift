@@ -8,11 +8,11 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         case unreachable
         /// The record is damaged. A sign-in replaces it.
         case corrupt
-        /// The record was written by a newer version. Only a sign-in or a sign-out replaces it.
+        /// The record was written by a newer version. Only a sign-in or a sign-out removes it.
         case tooNew
         /// Other users of the machine could read or replace the record, so it is not trusted.
         case unsafePermissions
-        /// The content in the record's place was not written by Martlet. It is never replaced or deleted.
+        /// The content in the record's place was not written by Martlet. Martlet never replaces or deletes it.
         case foreign
 
         /// Whether waiting can make the record readable.
@@ -29,8 +29,8 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One sentence for a log, with what to do next after a semicolon. Must not contain a token.
     public var description: String
 
-    /// The description with a period, and what to do next, unless that is in the description: after a semicolon, or in a
-    /// sentence of its own.
+    /// The description with a period. For a transient error, adds advice unless the description contains some, after a
+    /// semicolon or in a sentence of its own.
     package var advice: String {
         let sentence = description.hasSuffix(".") ? description : description + "."
         let hasAdvice = sentence.contains("; ") || sentence.contains(". ")
