@@ -63,8 +63,8 @@ extension APIClient {
     /// - Parameters:
     ///   - endpoint: The endpoint to send.
     ///   - type: The type to decode.
-    ///   - progress: Receives the part of the body that has been sent: in order, at most ten times a second, and again
-    ///     from zero with each attempt.
+    ///   - progress: Called with the progress of the body, in order and at most ten times a second. Each attempt starts
+    ///     again at zero.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func send<Value: Decodable & Sendable>(
         _ endpoint: some APIEndpoint, as type: Value.Type = Value.self,
@@ -95,7 +95,7 @@ extension APIClient {
         }
     }
 
-    /// Sends a request, and returns its decoded response with the head, the attempts and the duration.
+    /// Sends a request, and returns its decoded response with the head, the number of attempts and the duration.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func response<Request: APIRequest>(
         for request: Request, monitor: TransferMonitor? = nil

@@ -2,8 +2,8 @@ extension NetworkClient {
     /// An endpoint as a `curl` command, with secrets masked. See `HTTPRequest.curlCommand(body:textLimit:)`.
     ///
     /// The command contains the request as the endpoint and ``NetworkConfig/headers`` define it, without the token and
-    /// the changes of interceptors. To see those, add the observer ``NetworkObserver/curl(textLimit:write:)``. If the body
-    /// has files, their sizes are read on the calling thread.
+    /// the changes of interceptors. To see those, add the observer ``NetworkObserver/curl(textLimit:write:)``. If the
+    /// body has files, their sizes are read on the calling thread.
     ///
     /// ```swift
     /// print(try client.curlCommand(for: ArticleEndpoint.create(draft)))

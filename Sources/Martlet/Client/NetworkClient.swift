@@ -46,7 +46,8 @@ public final class NetworkClient: APIClient {
     /// - Parameters:
     ///   - baseURL: The base URL of the API.
     ///   - config: The client's settings.
-    ///   - transport: Sends the requests. The default is not the transport of a manager that the app may also have.
+    ///   - transport: Sends the requests. To share the transport of a ``TokenManager`` that the app also has, pass it
+    ///     here.
     public init(
         baseURL: BaseURL, config: NetworkConfig = NetworkConfig(), transport: any Transport = .platformDefault
     ) {
@@ -69,8 +70,9 @@ public final class NetworkClient: APIClient {
 
     /// The same client with further interceptors, for one call or for one part of an app.
     ///
-    /// They run before ``NetworkConfig/interceptors``, so that the client's interceptors see their changes. Session,
-    /// connections and request slots are those of this client. ``NetworkConfig/automaticSignIn`` runs without them.
+    /// They run before ``NetworkConfig/interceptors``, so that the client's interceptors see their changes. The new
+    /// client shares this client's session, connections and request slots. ``NetworkConfig/automaticSignIn`` runs
+    /// without the further interceptors.
     ///
     /// ```swift
     /// try await client.intercepted(by: GzipRequests()).send(Call<NoContent>.post("/logs", .json(lines)))
@@ -109,7 +111,7 @@ public final class NetworkClient: APIClient {
         return try await pipeline.perform(call)
     }
 
-    /// Holds a call back as ``admit(_:for:)`` does. It then belongs to the owner that it has at that time.
+    /// Holds a call back as ``admit(_:for:)`` does, and gives it the owner that this returns.
     func admit(_ call: inout OutgoingCall) async throws(NetworkError) {
         guard gate != nil, !call.isAdmitted, call.start.owner.session == nil else { return }
         do throws(NetworkError) {
@@ -124,7 +126,7 @@ public final class NetworkClient: APIClient {
         }
     }
 
-    /// Holds a call that requires a session back until there is one, if the client signs in by itself.
+    /// If the client signs in automatically, holds back a call that requires a session until there is one.
     /// - Returns: The owner with which the call continues.
     func admit(_ owner: CallOwner, for endpoint: any Endpoint) async throws(NetworkError) -> CallOwner {
         guard let gate, endpoint.authentication == .required else { return owner }

@@ -22,10 +22,9 @@ extension NetworkClient {
     ///   - account: The account to store with the session.
     /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
-    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens or cannot be decoded, in
-    ///   which case the tokens in it are revoked;
-    ///   ``NetworkError/storageUnavailable(_:_:)`` if the write failed and ``SessionPolicy/requiresSavedTokens`` is
-    ///   set. Then no user is signed in.
+    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens or cannot be decoded,
+    ///   in which case the tokens in it are revoked; ``NetworkError/storageUnavailable(_:_:)`` if the write failed and
+    ///   ``SessionPolicy/requiresSavedTokens`` is set. Then no user is signed in.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(
         _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,
@@ -87,8 +86,8 @@ extension NetworkClient {
         return NetworkResponse(value, of: call, in: pipeline.decoding.reading(of: call.response))
     }
 
-    /// The manager to sign in to. Checked before the request is sent, so that the server does not create a session that no
-    /// client uses.
+    /// The manager to sign in to. Checked before the request is sent, so that the server does not create a session that
+    /// no client uses.
     private func manager(
         for endpoint: any Endpoint, _ start: SignInStart, _ monitor: TransferMonitor?
     ) throws(NetworkError) -> TokenManager {
@@ -104,7 +103,7 @@ extension NetworkClient {
         throw error
     }
 
-    /// Decodes the response to a call, as the client's settings say.
+    /// Decodes the response to a call with the client's settings.
     package func decode<Value: Decodable & Sendable>(
         _ type: Value.Type, from call: CompletedCall
     ) throws(NetworkError) -> Value {
@@ -116,7 +115,7 @@ extension NetworkClient {
 package struct SignInStart: Sendable {
     /// `required` for a sign-in that carries the token of the current session, else `none`.
     let requirement: AuthenticationRequirement
-    /// The sign-in state when the sign-in began. The sign-in is discarded if it has changed since, and no other session
+    /// The sign-in state when the sign-in began. If it has changed since, the sign-in is discarded. No other session
     /// may authorize the request.
     let owner: CallOwner
 
@@ -125,13 +124,13 @@ package struct SignInStart: Sendable {
         self.owner = owner
     }
 
-    /// The start of a sign-in that carries no token. It gives way to every other one, even to one that is being saved.
+    /// The start of a sign-in that carries no token. It yields to every other sign-in, even to one that is being saved.
     package static func givingWay(in client: NetworkClient) -> SignInStart {
         SignInStart(.none, as: client.tokens?.givingWayOwner ?? .unbound)
     }
 
     /// The start of a sign-in that replaces the current session, and that only this session's token authorizes.
-    /// - Returns: Also the account of the session. `nil` if no user is signed in.
+    /// - Returns: The start, with the account of the session; `nil` if no user is signed in.
     package static func replacingSession(
         in client: NetworkClient
     ) async -> (start: SignInStart, account: SessionAccount)? {
@@ -162,7 +161,6 @@ extension TokenManager {
         }
     }
 
-    /// The tokens in the response of a sign-in.
     fileprivate func issuedTokens(inSignIn call: CompletedCall) throws(NetworkError) -> Tokens {
         let response = call.response
         do {

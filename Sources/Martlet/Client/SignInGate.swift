@@ -22,8 +22,7 @@ struct SignInGate: Sendable {
 
     /// Returns when the call may continue.
     /// - Parameter owner: The owner of the call.
-    /// - Returns: The owner with which the call continues. If it is in another state than signed in, the pipeline
-    ///   reports that.
+    /// - Returns: The owner with which the call continues. If no session is current by then, the pipeline reports that.
     func pass(
         _ client: NetworkClient, _ owner: CallOwner, for endpoint: any Endpoint
     ) async throws(NetworkError) -> CallOwner {
@@ -59,8 +58,8 @@ struct SignInGate: Sendable {
         }
     }
 
-    /// A call that was made before the store was read waits for that. It must not fail for want of a session that the
-    /// automatic sign-in would start.
+    /// Waits until the store has been read. A call that was made before must not fail because it lacks a session that
+    /// the automatic sign-in would start.
     private func known(_ owner: CallOwner, for endpoint: any Endpoint) async throws(NetworkError) -> CallOwner {
         do {
             return try await tokens.known(owner)

@@ -1,9 +1,9 @@
 package import HTTPTypes
 
-/// The request of an endpoint that another sender than the client's transport sends, such as the system in the
+/// The request of an endpoint that is not sent by the client's transport but, for example, by the system in the
 /// background. It has no token.
 package struct UnsentRequest: Sendable {
-    /// Method, URL and header fields, those of the client included.
+    /// Method, URL and header fields, including those of the client.
     package let head: HTTPRequest
     /// The origin that gets the request.
     package let origin: Origin

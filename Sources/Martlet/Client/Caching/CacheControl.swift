@@ -7,7 +7,7 @@ struct CacheControl: Sendable {
 
     init(_ fields: HTTPFields) {
         guard let text = fields[.cacheControl] else {
-            // Section 5.4: servers of HTTP/1.0 know only this one.
+            // HTTP/1.0 servers know only `Pragma` (section 5.4).
             if let name = HTTPField.Name("Pragma"), fields[name]?.lowercased().contains("no-cache") == true {
                 arguments["no-cache"] = ""
             }
@@ -29,7 +29,7 @@ struct CacheControl: Sendable {
 
     func contains(_ name: String) -> Bool { arguments[name] != nil }
 
-    /// The argument as a number of seconds; `nil` without the directive. An invalid argument counts as zero
+    /// The argument as a number of seconds; `nil` if the directive is missing. An invalid argument counts as zero
     /// (section 4.2.1).
     func duration(_ name: String) -> Duration? {
         arguments[name].map { Self.seconds($0) ?? .zero }
@@ -40,13 +40,14 @@ struct CacheControl: Sendable {
         arguments["max-stale"]?.isEmpty == true ? .seconds(Int.max >> 32) : duration("max-stale")
     }
 
-    /// A number of seconds (section 1.2.2): one that is too large counts as 2^31. `nil` for anything but digits.
+    /// Parses a number of seconds (section 1.2.2). A number that is too large counts as 2^31. Returns `nil` for
+    /// anything but digits.
     static func seconds(_ text: String) -> Duration? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return .seconds(min(Int(text) ?? .max, 1 << 31))
     }
 
-    /// Of a directive that occurs twice, the stricter one counts.
+    /// If a directive occurs twice, the stricter one counts.
     private mutating func add(_ name: String, _ argument: String) {
         guard !name.isEmpty else { return }
         if let earlier = arguments[name], (Self.seconds(earlier) ?? .zero) <= (Self.seconds(argument) ?? .zero) {

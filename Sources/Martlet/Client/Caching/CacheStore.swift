@@ -6,10 +6,11 @@ struct CacheStore {
     private var responses: [String: [CachedResponse]] = [:]
     private var bytes = 0
     private var uses = 0
-    /// The number of times responses were removed because they may be wrong. A response that was requested before is
-    /// not stored.
+    /// The number of times responses were removed because they may be outdated. A response that was requested before
+    /// the latest removal is not stored.
     private(set) var removals = 0
-    /// The number of times the app has emptied the cache. The response to a call that was made before is not stored.
+    /// The number of times the app has emptied the cache. The response to a call that was made before that is not
+    /// stored.
     private(set) var timesEmptied = 0
     /// The sign-in state of each manager whose responses are stored.
     private var owners: [Int?: CallOwner] = [:]
@@ -20,8 +21,8 @@ struct CacheStore {
         self.maximumBytes = maximumBytes
     }
 
-    /// Makes the current owner of a manager's responses known, and removes those of its earlier owners.
-    /// - Returns: Whether it is new.
+    /// Records the current owner of a manager's responses, and removes the responses of earlier owners.
+    /// - Returns: Whether the owner is new.
     mutating func begin(_ owner: ResponseOwner) -> Bool {
         if let known = owners[owner.manager], known == owner.state || known.epoch > owner.state.epoch { return false }
         owners[owner.manager] = owner.state
@@ -62,7 +63,6 @@ struct CacheStore {
         remove(url) { _ in true }
     }
 
-    /// Removes the responses of an owner that has ended.
     mutating func end(_ owner: ResponseOwner) {
         removals += 1
         removeAll { $0.manager == owner.manager && $0.state.epoch <= owner.state.epoch }
@@ -83,7 +83,7 @@ struct CacheStore {
         keep(variants.filter { !isMatch($0) }, of: variants, for: url)
     }
 
-    /// Not a part of ``remove(_:where:)``, which is compiled for each closure.
+    /// Kept out of ``remove(_:where:)``, which the compiler specializes for each closure.
     private mutating func keep(_ kept: [CachedResponse], of variants: [CachedResponse], for url: String) {
         bytes -= (variants.count - kept.count) * url.utf8.count
         bytes -= variants.reduce(0) { $0 + $1.size } - kept.reduce(0) { $0 + $1.size }

@@ -24,16 +24,15 @@ struct CacheRequest: Sendable {
 /// One attempt's use of the cache: the attempt may ask the server about a stored response, store the new one, or remove
 /// responses that it has invalidated.
 final class CacheTicket: Sendable {
-    /// The stale response that the server is asked about.
+    /// The stored response that the request selects. If it is stale, the server is asked about it.
     let stored: CachedResponse?
-    /// Whether the response may be stored.
     let isStoring: Bool
     private let cache: HTTPCache
     private let request: CacheRequest
     private let removals: Int
     private let time: any TimeSource
     private let requestedAt: Duration
-    /// The effect of the response on the cache once it has been validated.
+    /// The change that the response makes to the cache if the call accepts it.
     private let effect = Locked(Effect.none)
 
     private enum Effect {
@@ -55,22 +54,21 @@ final class CacheTicket: Sendable {
         }
     }
 
-    /// The stored response, if it is fresh.
     func freshAnswer() -> ServerResponse? {
         let now = time.uptime
         guard let stored, stored.isFresh(for: request.control, at: now) else { return nil }
         return stored.answer(at: now, hasBody: request.method != .head)
     }
 
-    /// The stored response in place of a failure of the server, if that is allowed.
+    /// The stored response, if it may be used although the server has failed.
     func staleAnswer() -> ServerResponse? {
         let now = time.uptime
         guard let stored, stored.mayReplaceError(for: request.control, at: now) else { return nil }
         return stored.answer(at: now)
     }
 
-    /// The response for the call. After a 304 to our conditional request, this is the stored response with updated header
-    /// fields.
+    /// The response for the call. After a 304 to our conditional request, this is the stored response with updated
+    /// header fields.
     func resolve(_ response: ServerResponse, isRedirected: Bool, isConditional: Bool) -> ServerResponse {
         guard isStoring, !isRedirected else { return response }
         let isConfirmed = isConditional && response.status == 304
@@ -81,8 +79,8 @@ final class CacheTicket: Sendable {
         return isConfirmed ? new?.answer(at: timing.receivedAt) ?? resolved : resolved
     }
 
-    /// Stores the response, now that the call has accepted it, unless its owner has ended since the call was made, or the
-    /// stored responses were invalidated since the request was sent.
+    /// Stores the response after the call has accepted it. Does nothing if its owner has ended since the call was made,
+    /// or if stored responses were removed since the request was sent.
     func store(of tokens: TokenManager?) {
         let effect = effect.withLock { $0 }
         if case .none = effect { return }
@@ -102,7 +100,7 @@ final class CacheTicket: Sendable {
         }
     }
 
-    /// Removes the stored response after one that the call has not accepted, if that says that the resource is gone.
+    /// Removes the stored response if the call has rejected the new one because the resource is gone.
     func rejected(_ status: Int) {
         guard isStoring, status == 404 || status == 410 else { return }
         cache.withStore { store in store.remove(request.url, where: request.selects) }

@@ -15,11 +15,11 @@ struct CachePartition: Hashable, Sendable {
     let credentials: [HTTPField]
 }
 
-/// A stored response, and what decides whether it may be used (RFC 9111, sections 4.1 and 4.2).
+/// A stored response, with the facts that decide whether it may be used (RFC 9111, sections 4.1 and 4.2).
 struct CachedResponse: Sendable {
     let partition: CachePartition
     let response: ServerResponse
-    /// The request's fields that the response's `Vary` names, with `nil` for missing ones.
+    /// The values of the request's fields that the response's `Vary` names; `nil` for missing fields.
     private let selecting: [HTTPField.Name: String?]
     private let control: CacheControl
     private let lifetime: Duration
@@ -28,7 +28,7 @@ struct CachedResponse: Sendable {
     private let receivedAt: Duration
     /// The time at which the server made the response.
     private let date: Date
-    /// Rises with each use, so that the least recently used response goes first.
+    /// Rises with each use, so that the least recently used response is evicted first.
     private(set) var lastUse = 0
 
     /// The times at which a request was made and answered.
@@ -48,7 +48,7 @@ struct CachedResponse: Sendable {
         let date = fields[.date].flatMap(HTTPDate.parse) ?? timing.date
         self.lifetime = Self.lifetime(of: fields, control, from: date)
         guard lifetime > .zero || fields[.eTag] != nil || fields[.lastModified] != nil else { return nil }
-        // Of several, the first counts (RFC 9111, section 5.1).
+        // If there are several, the first counts (RFC 9111, section 5.1).
         let stated = fields[.age].flatMap { CacheControl.seconds($0.prefix { $0 != "," }.trimmingBlanks) } ?? .zero
         let apparent = max(.zero, Self.duration(timing.date.timeIntervalSince(date)))
         self.initialAge = max(apparent, stated + (timing.receivedAt - timing.requestedAt))
@@ -63,12 +63,11 @@ struct CachedResponse: Sendable {
         self.response = ServerResponse(head: head, body: response.body)
     }
 
-    /// - Parameter number: The number of the use.
     mutating func noteUse(_ number: Int) {
         lastUse = number
     }
 
-    /// The bytes that the response takes in memory, roughly.
+    /// The approximate size of the response in memory, in bytes.
     var size: Int {
         response.headers.reduce(response.body.count + 512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     }
@@ -78,7 +77,7 @@ struct CachedResponse: Sendable {
         selecting.allSatisfy { request[$0.key] == $0.value }
     }
 
-    /// Whether the response arrived while another one was requested, and was made after that (RFC 9111, section 4).
+    /// Whether this response arrived after the other was requested, and has a later date (RFC 9111, section 4).
     func isNewer(than other: CachedResponse, requestedAt: Duration) -> Bool {
         receivedAt >= requestedAt && date > other.date
     }
@@ -99,7 +98,7 @@ struct CachedResponse: Sendable {
         return limits.contains { age(at: now) - lifetime <= $0 }
     }
 
-    /// The response as an answer, with its `Age`.
+    /// The response for a call, with its current `Age`.
     func answer(at now: Duration, hasBody: Bool = true) -> ServerResponse {
         var head = response.head
         head.headerFields[.age] = "\(age(at: now).components.seconds)"
@@ -120,7 +119,7 @@ struct CachedResponse: Sendable {
         return selecting
     }
 
-    /// The time for which the response is fresh: zero if the server does not state it, because no freshness is guessed.
+    /// The time for which the response is fresh. Zero if the server does not state it: the cache does not guess.
     private static func lifetime(of fields: HTTPFields, _ control: CacheControl, from date: Date) -> Duration {
         if let age = control.duration("max-age") { return age }
         guard let expires = fields[.expires].flatMap(HTTPDate.parse) else { return .zero }
@@ -142,7 +141,7 @@ extension CachedResponse {
         return request.isConditional ? request : nil
     }
 
-    /// Whether a 304 is about another representation than the stored one.
+    /// Whether a 304 refers to a representation other than the stored one.
     func isContradicted(by head: HTTPResponse) -> Bool {
         guard let tag = head.headerFields[.eTag] else { return false }
         return response.headers[.eTag].map { Self.opaque($0) != Self.opaque(tag) } ?? true
@@ -150,13 +149,13 @@ extension CachedResponse {
 
     /// The stored response with the header fields of a 304 (RFC 9111, section 3.2).
     func updated(by head: HTTPResponse) -> ServerResponse {
-        // The digests of a 304 may be those of the encoded body, and the stored one is decoded.
+        // The digests of a 304 may be those of the encoded body, but the stored body is decoded.
         let kept = Set(HTTPFields.digests).union([
             .contentLength, .contentEncoding, .contentType, .contentRange, .transferEncoding, .connection, .trailer,
             .upgrade, .setCookie, .proxyAuthenticate,
         ])
         var updated = response.head
-        // Without a date, the time of the arrival counts.
+        // If the 304 has no date, the time of its arrival counts.
         updated.headerFields[.date] = nil
         for name in Set(head.headerFields.map(\.name)).subtracting(kept) {
             updated.headerFields[fields: name] = head.headerFields[fields: name]

@@ -10,7 +10,7 @@ internal import HTTPTypes
 /// are the request and its owner known.
 extension CallPipeline {
     /// Looks for a stored response.
-    /// - Returns: The cache's response, if it has one; otherwise the attempt's use of the cache, if any.
+    /// - Returns: The cache's response, if it has one; otherwise the attempt's ticket, if it uses the cache.
     func consult(
         _ cache: HTTPCache, for request: HTTPRequest, at origin: Origin, _ call: CallState
     ) -> (answer: ServerResponse?, ticket: CacheTicket?) {
@@ -65,7 +65,8 @@ extension CallPipeline {
         return (response, report)
     }
 
-    /// Sends a request whose response may be stored, and asks the server about the stored one, if there is one.
+    /// Sends a request whose response may be stored. If a response is stored, asks the server whether it is still
+    /// valid.
     private func runReading(
         _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
@@ -88,8 +89,8 @@ extension CallPipeline {
         return (resolved, report)
     }
 
-    /// Whether a stored response may take the place of a failure: if the server could not be reached, or did not
-    /// respond (RFC 5861, section 4). A server that fails authentication has nevertheless been reached.
+    /// Whether a stored response may replace a failure: only if the server could not be reached or did not respond (RFC
+    /// 5861, section 4). A server whose TLS handshake fails has been reached.
     private static func mayHide(_ error: any Error) -> Bool {
         switch error as? TransportError {
         case .offline, .cannotConnect, .connectionLost, .timedOut: true

@@ -9,17 +9,17 @@ internal import HTTPTypes
 /// - A response that the server declares fresh (`max-age`, `Expires`) is used without a request. Any other response
 ///   that has an `ETag` or a `Last-Modified` is used after the server has confirmed it with 304. The cache does not
 ///   guess a lifetime.
-/// - A response belongs to the sign-in state in which its call was made, even if the call carried no token, and to the
-///   sensitive header fields and cookies of the request. A sign-in, a sign-out and an expiry end that state, and remove
-///   its responses.
+/// - A response is used only in the sign-in state in which its call was made, even if the call carried no token, and
+///   only for requests with the same cookies and sensitive header fields. A sign-in, a sign-out or an expiry ends that
+///   state and removes its responses.
 /// - A call that writes removes the stored responses for its URL, and for the URL that it is redirected to.
 /// - A request controls the cache with its own `Cache-Control` (RFC 9111, section 5.2.1): `no-cache` asks the server,
 ///   `no-store` stores nothing, and `only-if-cached` does not use the network. With `stale-if-error`, in a request or a
 ///   response, a stale response replaces a failure (RFC 5861).
 ///
-/// Typed calls use the cache, and downloads, streams and calls with a ``TransferMonitor`` do not. Responses with a
-/// status other than 200, 203, 204, 404 and 410, those after a redirect, parts of a resource, and responses to requests
-/// that have conditions of their own are not stored. Nothing is written to disk.
+/// Typed calls use the cache; downloads, streams and calls with a ``TransferMonitor`` do not. The cache stores only
+/// responses with status 200, 203, 204, 404 or 410, and none that follows a redirect or answers a request with
+/// conditions of its own. Nothing is written to disk.
 ///
 /// A cached response still needs a valid session: the call waits for its token first. The response has an `Age` field.
 public final class HTTPCache: Sendable {
@@ -32,7 +32,6 @@ public final class HTTPCache: Sendable {
         self.store = Locked(CacheStore(maximumBytes: max(0, maximumBytes)))
     }
 
-    /// The number of times the cache was emptied.
     var timesEmptied: Int { store.withLock { $0.timesEmptied } }
 
     /// Removes all responses. Responses to calls that were made before are not stored.

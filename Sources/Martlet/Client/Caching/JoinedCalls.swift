@@ -13,8 +13,8 @@ final class JoinedCalls: Sendable {
         let statuses: StatusCodes
         let timeout: Duration?
         let connectivityTimeout: Duration?
-        /// The number of calls that had written when the call was made. A call that is made after a write must not get
-        /// a response from before it.
+        /// The number of writing calls that had ended when the call was made. A call made after a write must not get a
+        /// response from before it.
         var writes = 0
     }
 
@@ -26,8 +26,8 @@ final class JoinedCalls: Sendable {
         var joins = 0
     }
 
-    /// Whether the current task performs a call that others may have joined. A call that it makes joins no other,
-    /// because it could wait for itself.
+    /// Whether the current task performs a call that others may have joined. Calls made by that task join no others,
+    /// because they could wait for themselves.
     @TaskLocal static var isInside = false
 
     private let state = Locked(State())
@@ -38,7 +38,7 @@ final class JoinedCalls: Sendable {
     }
 
     /// Performs a call, or waits for an identical one that is under way.
-    /// - Returns: `nil` if the caller was cancelled. The call is cancelled with its last caller.
+    /// - Returns: `nil` if the caller was cancelled. The call itself is cancelled with its last caller.
     func run(_ key: Key, _ perform: @escaping @Sendable () async -> Outcome) async -> Outcome? {
         let (key, flight) = state.withLock { state in
             var key = key
@@ -62,14 +62,15 @@ final class JoinedCalls: Sendable {
     /// The number of calls so far that have joined another one.
     var joins: Int { state.withLock { $0.joins } }
 
-    /// Separates the calls from now on from those under way.
+    /// Keeps later calls from joining those under way.
     func didWrite() {
         state.withLock { $0.writes += 1 }
     }
 }
 
 extension NetworkClient {
-    /// Performs a call that may join an identical one, or that separates later calls from those under way.
+    /// Performs a call. A GET or HEAD may join an identical call under way. Any other call keeps later calls from
+    /// joining those under way.
     @inline(never)
     func performJoined(
         _ call: OutgoingCall, in calls: JoinedCalls
@@ -80,7 +81,7 @@ extension NetworkClient {
             return try await pipeline.perform(call)
         }
         guard mayJoin(call), let owner = call.start.responseOwner else { return try await pipeline.perform(call) }
-        // The call starts in a task of its own, and the token may change in the meantime.
+        // The call starts in a task of its own, and the token may change before that.
         var call = call
         call.dropToken()
         let state = try pipeline.observing { () throws(NetworkError) in try pipeline.build(call, length: nil) }

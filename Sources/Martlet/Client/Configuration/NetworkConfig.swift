@@ -21,13 +21,13 @@ public struct NetworkConfig: Sendable {
     /// Large transfers are not cut off: the limit restarts with each chunk of an upload or a download that makes
     /// progress. A body in memory of up to 1 MiB is one chunk, unless the call has a ``TransferMonitor``.
     public var timeout: Duration = .seconds(30)
-    /// The time that a call without a network waits for one, from its start. Default `nil`: it fails at once with
+    /// The time, from its start, that a call waits for a network if there is none. Default `nil`: it fails at once with
     /// ``NetworkError/offline(_:)``.
     ///
     /// Only calls that have sent nothing wait, and only if their body can be sent again: a call with a single-use body
-    /// (``RequestBody/oneShot(_:length:contentType:)``) fails at once. The others are sent as soon as ``connectivity``
-    /// reports a network, each with the token of its own session, and fail if that session ends first. Waiting calls
-    /// are kept in memory, and are lost when the process ends.
+    /// (``RequestBody/oneShot(_:length:contentType:)``) fails at once. Waiting calls are sent as soon as
+    /// ``connectivity`` reports a network, each with the token of its own session, and fail if that session ends first.
+    /// They are kept in memory, and are lost when the process ends.
     public var connectivityTimeout: Duration?
     /// Tells waiting calls when the device has a network.
     public var connectivity: any ConnectivityMonitor = .system
@@ -38,7 +38,7 @@ public struct NetworkConfig: Sendable {
     /// origin that an interceptor chooses. If a third party needs a field, add it to ``Endpoint/headers``.
     public var headers: HTTPFields = [:]
     /// Decodes responses. The default reads JSON, and dates in ISO 8601, with and without fractions of a second. To
-    /// change its settings, begin with it:
+    /// change its settings, start from `JSONDecoder.martlet`, which is a new decoder each time:
     ///
     /// ```swift
     /// let decoder = JSONDecoder.martlet
@@ -54,17 +54,17 @@ public struct NetworkConfig: Sendable {
     public var envelope: ResponseEnvelope?
     /// The type of the server's error bodies, if they have a format of their own: `config.errorBody = Problem.self`.
     ///
-    /// An error response, and whose body decodes as the type, becomes ``NetworkError/api(_:_:)``; the value is in
+    /// An error response whose body decodes as this type becomes ``NetworkError/api(_:_:)``. Read the value with
     /// ``APIError/body(as:)``. For a server with an envelope, the type describes the whole envelope.
     public var errorBody: (any (Decodable & Sendable).Type)?
     /// The app's interceptors, in order. ``retry`` runs after them.
     public var interceptors: [any RequestInterceptor] = []
     /// Decides which failed requests are sent again.
     public var retry = RetryPolicy()
-    /// Answers GET and HEAD calls from memory, where the server allows it; `nil` asks the server each time.
+    /// Answers GET and HEAD calls from memory if the server allows it; `nil` asks the server each time.
     public var cache: HTTPCache?
-    /// Whether a typed GET or HEAD call joins an identical one that is under way: of the same user, and with the same
-    /// type of endpoint, URL and header fields. Default no.
+    /// Whether a typed GET or HEAD call joins an identical one under way: one by the same user, with the same endpoint
+    /// type, URL and header fields. Default no.
     ///
     /// All callers get its response or its error. Cancelling one caller does not affect the others; when the last one
     /// is cancelled, so is the request. After a call that writes has ended, a new call never joins one that started
@@ -77,8 +77,8 @@ public struct NetworkConfig: Sendable {
     public var observers: [any NetworkObserver] = []
     /// The assumed speed of uploads, in bytes per second. Default 1,000,000. Values of zero or less count as 1.
     ///
-    /// A 401 after a gigabyte wastes that gigabyte, and a one-shot body cannot be sent again. The client therefore
-    /// refreshes a token that would expire during the upload before it starts.
+    /// A 401 after a gigabyte wastes that gigabyte, and a one-shot body cannot be sent again. Before an upload, the
+    /// client therefore refreshes a token that would expire during it.
     public var uploadBytesPerSecond: Double = 1_000_000
     /// The assumed duration of an upload of unknown length. Default 60 s.
     public var assumedUploadDuration: Duration = .seconds(60)
@@ -98,8 +98,9 @@ public struct NetworkConfig: Sendable {
     /// from `https` to `http`.
     public var maximumRedirects = 10
     /// The largest number of requests under way to one origin. `nil` leaves the limit to the transport; values below 1
-    /// count as 1. Token refreshes do not count, and never wait. A call that an interceptor makes through the same
-    /// client while its own call holds a slot takes a slot if one is free, and never waits.
+    /// count as 1. Token refreshes do not count, and never wait. If an interceptor makes a call through the same client
+    /// while the intercepted call holds a slot, that call never waits: it takes a slot if one is free, and otherwise
+    /// runs without one.
     public var maximumConcurrentRequests: Int?
     /// Starts a session when a call requires one (``AuthenticationRequirement/required``) and the user is signed out.
     /// If it is `nil`, such a call fails with ``NetworkError/signInRequired(_:)``.
@@ -107,7 +108,8 @@ public struct NetworkConfig: Sendable {
     /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, and
     /// the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
     ///
-    /// If a user signs in while the closure runs, the sign-ins of the closure fail with ``NetworkError/sessionChanged(_:)``.
+    /// If a user signs in while the closure runs, the sign-ins of the closure fail with
+    /// ``NetworkError/sessionChanged(_:)``.
     ///
     /// A call that was made while no user was signed in gets the session that is current when the closure returns or
     /// throws, and keeps it. A call of a user's session never gets another: it fails with

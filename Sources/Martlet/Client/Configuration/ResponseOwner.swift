@@ -1,22 +1,20 @@
 /// The owner of what a response leaves behind in a client: cookies, stored responses and results that calls share.
 ///
-/// It is taken once, when the call is made. A sign-in, a sign-out, an expiry, and emptying the jar or the cache start
-/// another one. Anything that arrives later for an earlier owner is dropped.
+/// It is determined once, when the call is made. A new owner begins with each sign-in, sign-out and expiry, and when
+/// the jar or the cache is emptied. Cookies and responses that arrive for an earlier owner are dropped.
 struct ResponseOwner: Hashable, Sendable {
     /// The number of the manager; `nil` for a client without one. All such clients share what they leave in a jar or a
     /// cache.
     let manager: Int?
     /// The sign-in state; unbound without a manager.
     fileprivate(set) var state: CallOwner
-    /// The number of times the jar had been emptied.
     let timesJarEmptied: Int
-    /// The number of times the cache had been emptied.
     let timesCacheEmptied: Int
 }
 
 extension ResponseOwner {
-    /// The owner after the session of the call was found. The jar and the cache may have been emptied since the call was
-    /// made.
+    /// The same owner with the session that was found for the call. The counts stay: the jar or the cache may have been
+    /// emptied since the call was made.
     func continued(by state: CallOwner) -> ResponseOwner {
         guard state.isBound else { return self }
         var owner = self
@@ -38,7 +36,7 @@ extension CallPipeline {
             timesJarEmptied: config.cookies?.timesEmptied ?? 0, timesCacheEmptied: config.cache?.timesEmptied ?? 0)
     }
 
-    /// The owner with the session that was read from the store since the call was made.
+    /// The owner with the session, if the store has been read since the call was made.
     func resolved(_ owner: ResponseOwner, for call: CallState) -> ResponseOwner {
         guard owner.state.signInState == .unknown else { return owner }
         let known = call.authorization.owner
@@ -51,7 +49,7 @@ extension CallPipeline {
 }
 
 extension TokenManager {
-    /// Whether nothing has ended or started since an owner was taken.
+    /// Whether the sign-in state of an owner is still current.
     func isCurrent(_ owner: ResponseOwner) -> Bool {
         epoch == owner.state.epoch && endError(for: owner.state) == nil
     }

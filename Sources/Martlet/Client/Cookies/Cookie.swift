@@ -4,7 +4,8 @@
     internal import Foundation
 #endif
 
-/// The present on both clocks: `Expires` is a date, but the user may change the wall clock.
+/// The current time on both clocks. `Expires` is a date, but the lifetime is measured in uptime, because the user may
+/// change the wall clock.
 struct CookieMoment {
     let uptime: Duration
     let date: Date
@@ -69,7 +70,7 @@ extension Cookie {
     ///   - text: The field, with one cookie.
     ///   - origin: The origin that has set it.
     ///   - target: The path of the request.
-    ///   - moment: The present on both clocks.
+    ///   - moment: The current time on both clocks.
     /// - Returns: `nil` if the cookie must be ignored.
     init?(_ text: Substring, from origin: Origin, path target: String, at moment: CookieMoment) {
         let parts = text.split(separator: ";", omittingEmptySubsequences: false)
@@ -100,7 +101,7 @@ extension Cookie {
         return (name.trimmingBlanks, value)
     }
 
-    /// The attributes by lowercase name. The last one of a name counts.
+    /// The attributes by lowercase name. If a name repeats, the last one counts.
     private static func attributes(_ parts: ArraySlice<Substring>) -> [String: String] {
         var attributes: [String: String] = [:]
         for part in parts where part.utf8.count <= maximumAttributeLength {
@@ -110,8 +111,8 @@ extension Cookie {
         return attributes
     }
 
-    /// The domain whose hosts get the cookie; `nil` if it must be ignored. There is no list of public suffixes; only a
-    /// domain without a dot is known to be one.
+    /// The domain whose hosts get the cookie; `nil` if the cookie must be ignored. There is no list of public suffixes:
+    /// only a domain without a dot counts as one.
     private static func domain(_ stated: String, of host: String) -> (String, isHostOnly: Bool)? {
         var domain = stated.lowercased()
         if domain.hasPrefix(".") { domain.removeFirst() }

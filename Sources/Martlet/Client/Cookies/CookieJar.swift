@@ -13,10 +13,11 @@ internal import HTTPTypes
 /// - Each session has cookies of its own. They are removed when it ends: at sign-out, when the server ends the session,
 ///   or when another user signs in. A response that arrives later sets no cookies.
 /// - Cookies of calls that are made before a sign-in belong to the session that the sign-in starts. A sign-in while
-///   another session is current neither sends nor changes that session's cookies, unless its endpoint requires a token.
+///   another session is current does not change that session's cookies, and sends them only if its endpoint requires a
+///   token.
 /// - `Domain`, `Path`, `Secure`, `Max-Age`, `Expires` and the prefixes `__Host-` and `__Secure-` are respected.
 ///   `Secure` cookies also go to this machine over `http`. No cookie lasts longer than 400 days.
-/// - There is no list of public suffixes: a domain without a dot is refused, and `co.uk` is not. `SameSite` and
+/// - There is no list of public suffixes: a domain without a dot is refused, but `co.uk` is not. `SameSite` and
 ///   `Partitioned` have no meaning without pages, and are ignored.
 ///
 /// Nothing is written to disk. Without a jar, the client keeps no cookies.
@@ -26,11 +27,10 @@ public final class CookieJar: Sendable {
     /// Creates an empty jar.
     public init() {}
 
-    /// The number of times the jar was emptied.
     var timesEmptied: Int { store.withLock { $0.timesEmptied } }
 
-    /// Removes all cookies, for a client without a ``TokenManager`` whose user signs out. After that, calls under way
-    /// neither send nor set cookies.
+    /// Removes all cookies. Call it when the user of a client without a ``TokenManager`` signs out. Calls under way
+    /// then neither send nor set cookies.
     public func removeAll() {
         store.withLock { $0.removeAll() }
     }
@@ -40,8 +40,8 @@ public final class CookieJar: Sendable {
     }
 }
 
-/// The cookies that a sign-in gets. They go to the session that it starts, and are removed with the sign-in if it
-/// starts none.
+/// The cookies that a sign-in receives. They go to the session that the sign-in starts. If it starts none, they are
+/// removed.
 final class SignInCookies: Sendable {
     private let jar: CookieJar
     fileprivate let number: Int
@@ -70,13 +70,13 @@ final class CallCookies: Sendable {
     private let tokens: TokenManager?
     private let time: any TimeSource
     private let owner: ResponseOwner
-    /// The cookies of a sign-in; `nil` for another call.
+    /// The cookies of a sign-in; `nil` for any other call.
     let signIn: SignInCookies?
     private let spaces: (read: [CookieSpace], write: CookieSpace)
 
     /// - Parameters:
-    ///   - owner: The owner of the call's cookies.
-    ///   - signIn: The cookies of a sign-in; `nil` for another call.
+    ///   - owner: The owner of the cookies.
+    ///   - signIn: The cookies of a sign-in; `nil` for any other call.
     ///   - carriesToken: Whether the call may carry a token.
     init(
         _ jar: CookieJar, _ tokens: TokenManager?, _ owner: ResponseOwner, time: any TimeSource,
@@ -90,8 +90,8 @@ final class CallCookies: Sendable {
         let (manager, epoch) = (owner.manager, owner.state.epoch)
         let own = signIn.map { CookieSpace.signIn($0.number) }
         guard let session = owner.state.session, let tokens else {
-            // A session may be in the store, or be started by another process, and must not get the cookies of a
-            // sign-in.
+            // The store may contain a session, or another process may start one. That session must not get the cookies
+            // of a sign-in.
             let guest = CookieSpace.guest(manager, epoch: epoch)
             self.spaces = own.map { ([guest, $0], $0) } ?? ([guest], guest)
             return
@@ -101,7 +101,7 @@ final class CallCookies: Sendable {
         } else {
             self.spaces = ([.session(session)], .session(session))
         }
-        // The cookies of a guest are not for a session that has ended by now.
+        // A session that has already ended must not get the cookies of earlier calls.
         let follower = jar.withStore { store in
             tokens.isCurrent(owner) ? store.begin(session, of: manager, epoch: epoch) : nil
         }
@@ -114,7 +114,7 @@ final class CallCookies: Sendable {
     /// Whether the call's session is unknown, because the store had not been read when the call was made.
     var isOpen: Bool { owner.state.signInState == .unknown }
 
-    /// The request with cookies that were read for it before, unless their owner has ended since.
+    /// The request with the cookies that were read for it earlier, unless their owner has ended since.
     /// - Parameter field: The `Cookie` field with these cookies; `nil` for none.
     func adding(_ field: String?, to request: HTTPRequest) -> HTTPRequest {
         guard let field, jar.withStore({ isCurrent($0) }) else { return request }
@@ -146,7 +146,8 @@ final class CallCookies: Sendable {
             Cookie($0[...], from: origin, path: request.pathWithoutQuery, at: moment)
         }
         jar.withStore { [spaces] store in
-            // Checked while the jar is locked, so that the end of the session, which empties it, comes before or after.
+            // Check while the jar is locked: the end of the session, which removes its cookies, must not come in
+            // between.
             guard isCurrent(store) else { return }
             for cookie in cookies where !store.protects(from: cookie, at: origin, in: spaces.write) {
                 store.insert(cookie, in: spaces.write, at: moment.uptime)
@@ -154,7 +155,7 @@ final class CallCookies: Sendable {
         }
     }
 
-    /// Whether nothing has ended or started since the call was made.
+    /// Whether the owner of the call is still current.
     private func isCurrent(_ store: borrowing CookieStore) -> Bool {
         guard store.timesEmptied == owner.timesJarEmptied else { return false }
         return tokens?.isCurrent(owner) ?? true

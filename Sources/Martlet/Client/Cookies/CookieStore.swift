@@ -2,15 +2,16 @@
 enum CookieSpace: Hashable, Sendable {
     /// The cookies of a session.
     case session(SessionID)
-    /// The cookies of calls without a session, in the epoch of a manager, which its number identifies.
+    /// The cookies of calls without a session, in one epoch of the manager with this number.
     case guest(Int?, epoch: Int)
-    /// The cookies that one sign-in has got. They are for the session that it starts, and for no other.
+    /// The cookies that one sign-in has received. Only the session that it starts gets them.
     case signIn(Int)
     /// The cookies of a sign-in that starts this session.
     case upcoming(SessionID)
 }
 
-/// Held by the work that a manager does at the end of a session. It is released with the manager.
+/// Held by the work that a manager does at the end of a session. If the manager is released first, so is this object,
+/// and the jar knows that the end will not be reported.
 final class CookieFollower: Sendable {}
 
 /// The cookies of a jar.
@@ -27,14 +28,14 @@ struct CookieStore {
     private var followers: [SessionID: [Following]] = [:]
     private var created = 0
     private var signIns = 0
-    /// The number of times the jar was emptied. A call that was made before neither gets nor sets cookies.
+    /// The number of times the jar was emptied. A call that was made before that neither sends nor sets cookies.
     private(set) var timesEmptied = 0
 
     var isEmpty: Bool { cookies.values.allSatisfy(\.isEmpty) }
 
     /// Gives a session the cookies that were set before it started.
-    /// - Returns: A follower that the manager keeps as long as it will report the end of the session; `nil` if it follows the
-    ///   session already.
+    /// - Returns: A follower that the manager keeps as long as it will report the end of the session; `nil` if the
+    ///   manager follows the session already.
     mutating func begin(_ session: SessionID, of manager: Int?, epoch: Int) -> CookieFollower? {
         let known = followers[session] ?? []
         guard !known.contains(where: { $0.manager == manager && $0.follower != nil }) else { return nil }
@@ -52,7 +53,7 @@ struct CookieStore {
         return follower
     }
 
-    /// Removes the cookies of sessions whose managers the app has released: their ends are not reported any more.
+    /// Removes the cookies of sessions whose managers the app has released: nothing reports the end of these sessions.
     private mutating func removeUnfollowed() {
         for (session, following) in followers where !following.contains(where: { $0.follower != nil }) {
             followers[session] = nil
@@ -60,7 +61,7 @@ struct CookieStore {
         }
     }
 
-    /// Removes the cookies of a session that has ended, and all that no later call of its manager may see.
+    /// Removes the cookies of a session that has ended, and those of calls without a session up to its epoch.
     mutating func end(_ session: SessionID, of manager: Int?, epoch: Int) {
         cookies[.session(session)] = nil
         followers[session] = nil
@@ -99,7 +100,7 @@ struct CookieStore {
         cookies = [:]
     }
 
-    /// - Parameter now: The uptime at which expired cookies make room, before any other does (RFC 6265, section 5.3).
+    /// - Parameter now: The uptime. If given, expired cookies are removed first to make room (RFC 6265, section 5.3).
     mutating func insert(_ new: Cookie, in space: CookieSpace, at now: Duration? = nil) {
         var (new, all) = (new, cookies[space] ?? [])
         created += 1
@@ -121,7 +122,7 @@ struct CookieStore {
         cookies[space] = all
     }
 
-    /// Whether an origin without encryption would replace a cookie that needs it.
+    /// Whether an unencrypted origin would replace a `Secure` cookie.
     func protects(from new: Cookie, at origin: Origin, in space: CookieSpace) -> Bool {
         guard origin.isInsecure else { return false }
         return (cookies[space] ?? []).contains { old in
@@ -130,7 +131,7 @@ struct CookieStore {
         }
     }
 
-    /// The cookies for a request: those with longer paths first, then the earlier ones (section 5.4).
+    /// The cookies for a request: longer paths first, then older cookies (section 5.4).
     mutating func find(_ spaces: [CookieSpace], for origin: Origin, path: String, at now: Duration) -> [Cookie] {
         var found: [Cookie] = []
         for space in spaces {

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-/// Learns what becomes of a call.
+/// Receives the outcome of a call.
 protocol OutcomeReport: Sendable {
     /// The caller gets a result, from a response with this status.
     func finish(with status: Int)
@@ -25,7 +25,7 @@ package struct CompletedCall: Sendable {
     /// Reports the outcome of the call to the observers; `nil` without observers.
     let report: (any OutcomeReport)?
 
-    /// Computed on demand, because redacting the path costs more than most calls need.
+    /// Computed on demand: redacting the path is expensive, and most calls do not need it.
     package var call: CallDescription { context.call }
 
     /// Reads the caller's result from the response, and reports the outcome of the call to the observers.

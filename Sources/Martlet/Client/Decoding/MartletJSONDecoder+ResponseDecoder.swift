@@ -4,7 +4,7 @@ public import MartletJSON
 ///
 /// If the app has set no strategy for dates, a client reads them as `JSONDecoder.martlet` does.
 extension MartletJSONDecoder: ResponseDecoder {
-    /// The decoder with the default of a client for dates, unless the app has set a strategy.
+    /// The decoder with the client's default date strategy, unless the app has set one.
     var readingDates: MartletJSONDecoder {
         guard !hasDateStrategy else { return self }
         var decoder = self

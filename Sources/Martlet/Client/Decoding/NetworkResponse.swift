@@ -2,8 +2,8 @@ public import HTTPTypes
 
 /// The decoded value of a response, with its head and how it was obtained.
 ///
-/// Its description shows the status and the attempts. The value, the header fields and the body may hold secrets, such as
-/// the tokens of a sign-in.
+/// Its description shows the status and the attempts. The value, the header fields and the body may hold secrets, such
+/// as the tokens of a sign-in.
 public struct NetworkResponse<Value: Sendable>: Sendable {
     /// The decoded value.
     public let value: Value
@@ -52,13 +52,14 @@ extension NetworkResponse {
     /// The server's code for the result, if the response is in an envelope (``NetworkConfig/envelope``).
     public var code: String? { reading?.code }
 
-    /// The server's message for people, if the response is in an envelope.
+    /// The server's human-readable message, if the response is in an envelope.
     public var message: String? { reading?.message }
 
     /// The server's metadata about the response, if it is in an envelope with a `meta` object.
     public var meta: ResponseMeta? { reading?.meta }
 
-    /// Decodes the envelope's `meta` object with ``NetworkConfig/decoder``; `nil` if the response is in no envelope.
+    /// Decodes the envelope's `meta` object with ``NetworkConfig/decoder``; `nil` if the response is not in an
+    /// envelope.
     ///
     /// ```swift
     /// struct Paging: Decodable { var page: Int, total: Int }

@@ -6,7 +6,7 @@
 
 /// Decodes the bodies of responses, for ``NetworkConfig/decoder``.
 ///
-/// Foundation's `JSONDecoder` is one. Implement the protocol for another format or another decoder:
+/// Foundation's `JSONDecoder` conforms. Implement the protocol for another format or another decoder:
 ///
 /// ```swift
 /// struct PropertyLists: ResponseDecoder {

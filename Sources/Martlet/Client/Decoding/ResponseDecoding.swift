@@ -63,7 +63,7 @@ struct ResponseDecoding: Sendable {
         }
     }
 
-    /// The error that the server explained: in an envelope, in a problem document, or in the app's own type.
+    /// The server's error from an envelope, a problem document, or a body of the app's own error type.
     private func serverError(in response: ServerResponse) -> APIError? {
         let body = errorBody.flatMap { decode($0, from: response.body) }
         var error = envelope?.error(in: response) ?? APIError(problemIn: response)
@@ -76,7 +76,6 @@ struct ResponseDecoding: Sendable {
         try? decoder.decode(type, from: body)
     }
 
-    /// The error of a response whose status is not acceptable.
     func statusError(for response: ServerResponse, call: CallDescription) -> NetworkError {
         if let error = serverError(in: response) { return .api(call, error) }
         return response.status == 401 ? .unauthorized(call, response) : .unacceptableStatus(call, response)
@@ -84,8 +83,8 @@ struct ResponseDecoding: Sendable {
 }
 
 extension ResponseDecodingError {
-    /// Takes the coding path and the reason from Foundation's error, or names the content coding that the decoder could not
-    /// read.
+    /// Takes the coding path and the reason from Foundation's error, or names the content coding that the decoder could
+    /// not read.
     init(_ error: any Error, type: String, response: ServerResponse) {
         if let complaint = ContentCodings(response.headers).complaint, Self.isAboutBytes(error) {
             self.init(type: type, complaint: complaint, response: response)
@@ -108,7 +107,7 @@ extension ResponseDecodingError {
         }
     }
 
-    /// Whether the decoder could make nothing of the body, unlike one that misses a key or finds another type.
+    /// Whether the decoder could not parse the body at all, as opposed to a missing key or a value of another type.
     private static func isAboutBytes(_ error: any Error) -> Bool {
         switch error {
         case DecodingError.dataCorrupted(let context): context.codingPath.isEmpty

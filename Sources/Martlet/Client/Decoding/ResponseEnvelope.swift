@@ -6,9 +6,10 @@
 
 /// The envelope that a server puts around its responses, described by its field names.
 ///
-/// By default it is `{ "success": true, "code": "OK", "message": "…", "data": …, "errors": [], "meta": { "requestId":
-/// "…" } }`. A typed call decodes the value of `data`. If `success` is `false`, or the status is not acceptable, the
-/// call fails with ``NetworkError/api(_:_:)``.
+/// By default it is
+/// `{ "success": true, "code": "OK", "message": "…", "data": …, "errors": [], "meta": { "requestId": "…" } }`. A typed
+/// call decodes the value of `data`. If `success` is `false`, or the status is not acceptable, the call fails with
+/// ``NetworkError/api(_:_:)``.
 public struct ResponseEnvelope: Sendable, Hashable {
     /// The field that says whether the request succeeded.
     public var success: String
@@ -18,15 +19,15 @@ public struct ResponseEnvelope: Sendable, Hashable {
     public var message: String
     /// The field with the value.
     public var data: String
-    /// The field with the validation errors: texts, objects with `field` and `message`, or an object with the messages of
-    /// each field.
+    /// The field with the validation errors: texts, objects with `field` and `message`, or an object with the messages
+    /// of each field.
     public var errors: String
     /// The object that contains ``requestID``.
     public var meta: String
     /// The field with the server's identifier for the request, within ``meta``.
     public var requestID: String
 
-    /// Creates an envelope. An argument that is left out keeps the usual name.
+    /// Creates an envelope. An omitted argument keeps the usual name.
     public init(
         success: String = "success", code: String = "code", message: String = "message", data: String = "data",
         errors: String = "errors", meta: String = "meta", requestID: String = "requestId"
@@ -40,11 +41,10 @@ public struct ResponseEnvelope: Sendable, Hashable {
         self.requestID = requestID
     }
 
-    /// The envelope of the body that the current task decodes: any decoder can decode one, because it needs no settings
-    /// for that.
+    /// The envelope of the body that the current task decodes. It is task-local, so that it reaches ``Enveloped``
+    /// through any decoder.
     @TaskLocal static var decoding = ResponseEnvelope()
 
-    /// Whether the envelope reports a failure.
     func reportsFailure(_ response: ServerResponse) -> Bool {
         JSONValue(body: response.body)?[success] == .bool(false)
     }
@@ -92,8 +92,7 @@ struct Enveloped<Value: Decodable>: Decodable {
     }
 }
 
-/// An envelope that a response has arrived in. Its fields are read when they are asked for, so that a call whose app
-/// reads none of them costs nothing.
+/// The envelope of a response. Its fields are read on demand, so that calls that ignore them pay nothing.
 struct EnvelopeReading: Sendable {
     let envelope: ResponseEnvelope
     let body: Data

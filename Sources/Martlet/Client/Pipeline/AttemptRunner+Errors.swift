@@ -21,7 +21,6 @@ extension AttemptRunner {
         }
     }
 
-    /// The error of a file of the body.
     private static func file(_ error: FileError, call: CallDescription) -> NetworkError {
         let reason = Redaction.redactReason(error.description)
         return error.kind.concernsReading
@@ -31,7 +30,7 @@ extension AttemptRunner {
     private static func wrap(_ error: TransportError, call: CallDescription, lastResponse: ServerResponse?)
         -> NetworkError
     {
-        // A transport may quote the URL, and the app may show the reason without the description.
+        // Redact here: a transport may quote the URL, and the app may show the reason without the description.
         switch error {
         case .offline: .offline(call)
         case .cannotConnect(let why): .cannotConnect(call, reason: Redaction.redactReason(why))
@@ -55,7 +54,6 @@ extension AttemptRunner {
 }
 
 extension NetworkError {
-    /// Converts any error into one that names the call.
     package init(wrapping error: any Error, call: CallDescription) {
         self = AttemptRunner.wrap(error, call: call)
     }

@@ -13,7 +13,7 @@ final class AttemptRunner: Sendable {
     let authorizer: Authorizer?
     let transport: any Transport
     let time: any TimeSource
-    /// The same transport, if it keeps time limits by itself and the client uses the clock that it uses.
+    /// The same transport, if it enforces time limits itself and the client uses the system's clock as it does.
     private let deadlineTransport: (any DeadlineTransport)?
     private let limits: TimeLimits
 
@@ -32,7 +32,8 @@ final class AttemptRunner: Sendable {
     func run(
         _ request: HTTPRequest, at origin: Origin, for call: consuming CallState
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
-        // Not within the task: an attempt abandoned before it starts would take its successor's progress for its own.
+        // Created outside the task: an attempt abandoned before it starts must not take its successor's progress for
+        // its own.
         var exchange = Exchange(request, at: origin, for: call, by: self)
         guard let deadlineTransport, call.isShort else {
             let limit = limit(of: call)
@@ -63,15 +64,15 @@ final class AttemptRunner: Sendable {
 
 /// The requests and responses of one attempt: the request of the attempt, and those that redirects lead to.
 struct Exchange {
-    /// The way in which the time limit of an exchange is kept.
+    /// The way in which the time limit of an exchange is enforced.
     enum TimeLimit: Sendable {
-        /// The transport keeps the limit by itself, until an uptime.
+        /// The transport itself enforces the limit, which ends at an uptime.
         case kept(by: any DeadlineTransport, until: Duration)
         /// The exchange runs in a task that can be abandoned. Its progress restarts the limit.
         case restarted(by: ProgressSignal)
     }
 
-    /// The facts that are known of an exchange besides its response.
+    /// The facts about an exchange besides its response.
     struct Report: Sendable {
         /// The body of the response, if a receiver consumes it.
         var unreadBody: ByteStream?
@@ -126,7 +127,6 @@ struct Exchange {
         return response.recorded(by: recorder)
     }
 
-    /// The body, which reports its progress to the time limit and to the monitor.
     private mutating func openBody(of call: CallState, within limit: TimeLimit) async throws -> OutgoingBody? {
         guard let body = try await call.body?.open() else { return nil }
         let progress: ProgressSignal? = if case .restarted(let progress) = limit { progress } else { nil }
@@ -162,7 +162,7 @@ struct Exchange {
         return try Redirect(of: request, by: head, from: origin)
     }
 
-    /// Makes the request that follows a redirect the next one, or throws if the call must not go on.
+    /// Sets up the request that follows a redirect, or throws if the call must not continue.
     private mutating func follow(
         _ redirect: Redirect, after response: TransportResponse, for call: CallState
     ) async throws {

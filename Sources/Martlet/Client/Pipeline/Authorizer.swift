@@ -5,16 +5,16 @@ internal import HTTPTypes
 struct Authorization: Sendable {
     fileprivate static let maximumReplays = 3
 
-    /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
+    /// Whether the call carries a token. The endpoint decides, unless the call is a sign-in.
     let requirement: AuthenticationRequirement
-    /// Whether the call may refresh the token and be sent again with the new one. If not, it carries the session's token
-    /// as it is, waits for no refresh, and leaves the server's verdict to its caller.
+    /// Whether the call may refresh the token and be sent again with the new one. If not, it carries the session's
+    /// token as it is, waits for no refresh, and returns a rejection to its caller like any other response.
     var allowsRefresh = true
     /// The owner of the call. No other session may authorize it, its retries included.
     fileprivate(set) var owner: CallOwner
     /// The estimated time to send the body, for which the token must last; `nil` if the token need not last that long.
     var transferTime: Duration?
-    /// The fresh token that was found when the call was made, if nothing can have happened since.
+    /// The fresh token that was found when the call was made; `nil` once it may have changed.
     fileprivate var firstCredential: Credential?
     /// The reason why there was no token, if the call waited for one before it was built.
     fileprivate var firstFailure: SessionError?
@@ -22,7 +22,7 @@ struct Authorization: Sendable {
     fileprivate var credential: Credential?
     /// The token that the current attempt carries.
     fileprivate var attached: Credential?
-    /// The reason why the session had expired, if the call goes out without a token because of it.
+    /// The reason for the expiry of the session, if the call goes out without a token because of it.
     fileprivate var expiryReason: ExpiryReason?
     /// The reason why the manager needs to know that the server accepted the token of this attempt; `nil` if it does
     /// not.
@@ -31,8 +31,8 @@ struct Authorization: Sendable {
     fileprivate var isTokenRejected = false
     /// The stamp of the rejected token; `nil` if its refresh had already been sent when it was rejected.
     fileprivate var refreshedStamp: SessionStamp?
-    /// The number of times the call has been sent again because of a rejected token: once, and again only with a newer
-    /// token.
+    /// The number of times the call has been sent again because of a rejected token. After the first time, only a newer
+    /// token allows another.
     fileprivate var replays = 0
 
     init(
@@ -45,18 +45,18 @@ struct Authorization: Sendable {
         self.firstFailure = failure
     }
 
-    /// Leaves it to the next attempt to find a token. One that was taken for another origin, or before interceptors or
-    /// files took time, must not be used.
+    /// Makes the next attempt find a token. A token must not be used if it was taken for another origin, or before
+    /// interceptors or files took time.
     mutating func dropToken() {
         (credential, firstCredential) = (nil, nil)
     }
 }
 
-/// The stage of the pipeline that deals with access tokens: it attaches one before an attempt, and replaces one that
-/// the server rejects: once for each call, and again only if there is a newer one.
+/// The stage of the pipeline that deals with access tokens. It attaches a token before an attempt, and replaces a token
+/// that the server rejects: once for each call, and again only if there is a newer one.
 struct Authorizer: Sendable {
     let tokens: TokenManager
-    /// The field with the last token that was attached, because checking each of its characters again takes time.
+    /// The header field with the last attached token. It is cached because creating it checks each character.
     private let lastField = Locked<(token: Secret, field: HTTPField)?>(nil)
 
     init(tokens: TokenManager) {
@@ -74,14 +74,14 @@ struct Authorizer: Sendable {
         call.authorization.requirement != .none && tokens.mayCarryToken(to: call.context.origin)
     }
 
-    /// Takes a fresh token without suspending.
+    /// Takes a fresh token, without suspending.
     /// - Returns: `false` if there is no fresh token, or if the token must last for an upload. Then call
     ///   ``waitForToken(_:)``.
     func takeFreshToken(_ call: inout CallState) throws(SessionError) -> Bool {
         guard call.authorization.credential == nil, call.authorization.transferTime == nil else { return false }
         var first = call.authorization.firstCredential
         call.authorization.firstCredential = nil
-        // A call that has waited resumes a little later.
+        // A call resumes a little after its wait, and its probe (a try with a rejected token) may no longer be allowed.
         if let probe = first, probe.probe != nil, !tokens.isUsable(probe) { first = nil }
         guard let credential = first ?? tokens.freshCredential(for: call.authorization.owner) else { return false }
         try assign(credential, to: &call)
@@ -114,7 +114,7 @@ struct Authorizer: Sendable {
     func revalidateToken(for call: inout CallState) throws(SessionError) -> Bool {
         guard let credential = call.authorization.credential, !tokens.isUsable(credential) else { return true }
         try checkSession(of: call.authorization)
-        // A rejected token is replaced later, and such a call does not wait for that.
+        // A call that allows no refresh keeps the current token, even if it was rejected.
         if !call.authorization.allowsRefresh, tokens.isCurrent(credential) { return true }
         call.authorization.credential = nil
         guard let newer = tokens.freshCredential(for: call.authorization.owner) else { return false }
@@ -122,8 +122,8 @@ struct Authorizer: Sendable {
         return true
     }
 
-    /// Refreshes the token if it has expired while the call was waiting, or would expire while the body is sent. The call
-    /// keeps its request slot. If it queued again, the new token could expire while it waits.
+    /// Refreshes the token if it has expired while the call was waiting, or would expire while the body is sent. The
+    /// call keeps its request slot: if it queued again, the new token could expire during that wait.
     /// - Throws: ``SessionError`` if the token has expired and could not be refreshed, or if the session has ended.
     func refreshIfNeeded(_ call: inout CallState) async throws(SessionError) {
         guard let credential = call.authorization.credential, credential.probe == nil else { return }
@@ -180,8 +180,8 @@ struct Authorizer: Sendable {
     }
 
     /// Whether a request needs another token, because the one that it carries has expired or was replaced while
-    /// interceptors worked. A value that they have put in its place is their own.
-    /// - Parameter signed: The request as it was before the interceptors.
+    /// interceptors ran. A value that an interceptor has put in its place stays.
+    /// - Parameter signed: The request as it was before the interceptors ran.
     func needsNewToken(_ request: HTTPRequest, signedAs signed: HTTPRequest, for call: CallState) -> Bool {
         guard let stamp = call.context.stamp, isOutdated(stamp, for: call.authorization),
             let token = tokens.scheme.token(in: signed.headerFields)?.reveal()
@@ -189,12 +189,13 @@ struct Authorizer: Sendable {
         return request.headerFields.contains { $0.value.contains(token) }
     }
 
-    /// Whether another token takes the place of the one that a request has waited with.
+    /// Whether a request that has waited needs another token. If the call allows no refresh, only a replaced token
+    /// counts.
     private func isOutdated(_ stamp: SessionStamp, for authorization: Authorization) -> Bool {
         authorization.allowsRefresh ? tokens.isOutdated(stamp) : tokens.isReplaced(stamp)
     }
 
-    /// Gets the token that takes the place of the call's token, which may be outdated.
+    /// Gets a token to use in place of the call's token, which may be outdated.
     /// - Throws: ``SessionError`` if the token has expired and could not be refreshed, or if the session has ended.
     func renewToken(of call: inout CallState) async throws(SessionError) {
         switch await requestToken(for: call) {
@@ -203,7 +204,7 @@ struct Authorizer: Sendable {
         }
     }
 
-    /// Puts another token in place of one that has expired, on a request that is not adapted again.
+    /// Replaces an expired token on a request that is not adapted again.
     /// - Throws: ``SessionError/refreshFailed(_:)`` if an interceptor has written the token in another form.
     func replaceToken(
         on request: inout HTTPRequest, signedAs signed: HTTPRequest, for call: inout CallState
@@ -215,9 +216,10 @@ struct Authorizer: Sendable {
         attachToken(to: &request, for: &call)
     }
 
-    /// Prepares the request that follows a redirect: since the previous one, the session of the call may have ended, and its
-    /// token may have expired.
-    /// - Parameter renewed: The credential that an earlier redirect got, and the one that this redirect gets.
+    /// Prepares the request that follows a redirect: since the previous one, the session of the call may have ended,
+    /// and its token may have expired.
+    /// - Parameter renewed: The credential that an earlier redirect got. If this redirect gets another, it is stored
+    ///   here.
     func prepareRedirect(
         _ request: inout HTTPRequest, for authorization: Authorization, _ renewed: inout Credential?
     ) async throws(SessionError) {
@@ -246,15 +248,15 @@ struct Authorizer: Sendable {
         call.context.stamp = nil
     }
 
-    /// Fails the attempt if its response rejects its token and the call may be replayed: if it has not been yet, or if the
-    /// token is no longer the newest, because then the rejection says nothing about the call. The rejection of a call that
-    /// allows no refresh is a response like any other.
+    /// Fails the attempt if its response rejects its token and the call may be replayed. It may if it has not been
+    /// replayed yet, or if there is a newer token by now. If the call allows no refresh, a rejection is a response like
+    /// any other.
     ///
     /// The request still holds its slot here. The token is marked as rejected before the slot goes to the next call,
     /// which must not go out with the same token.
     ///
-    /// Only a successful response counts as an acceptance of the token. An error such as 404 or 503 may come from a part
-    /// of the server that has not looked at it.
+    /// Only a successful response counts as an acceptance of the token. An error such as 404 or 503 may come from a
+    /// part of the server that does not check tokens.
     func validate(_ response: ServerResponse, for call: inout CallState) async throws(NetworkError) {
         guard tokens.accessTokenRejection.isRejected(response, to: call.request) else {
             if let acceptance = call.authorization.awaitedAcceptance, StatusCodes.successful.contains(response.status),
@@ -281,7 +283,7 @@ struct Authorizer: Sendable {
     }
 
     /// Gets a token in place of the rejected one.
-    /// - Returns: Whether the call must be sent again. `false` if the attempt failed for another reason than its token.
+    /// - Returns: Whether the call must be sent again. `false` if the attempt failed for a reason other than its token.
     /// - Throws: ``NetworkError`` if there is no other token.
     func recover(_ call: inout CallState, from failure: NetworkError) async throws(NetworkError) -> Bool {
         guard call.authorization.isTokenRejected, let stamp = call.context.stamp, let response = failure.response
@@ -293,7 +295,7 @@ struct Authorizer: Sendable {
             // upload.
             if call.authorization.transferTime != nil { try await refreshIfNeeded(&call) }
         } catch .refreshFailed where call.authorization.replays > 0 {
-            // There is no newer token, so the second rejection surfaces as it came.
+            // There is no newer token, so the caller gets the second rejection unchanged.
             return false
         } catch {
             throw NetworkError(error, for: call.context.call, response: response)
@@ -317,16 +319,16 @@ struct Authorizer: Sendable {
             return await tokens.presentCredential(for: call.authorization.owner)
         }
         let need = call.authorization.transferTime
-        // A call that the server rejects as a probe must be able to go out again. The response to a long upload would come
-        // too late for the others, and an endpoint that needs no token may accept any.
+        // A probe tries a token that another endpoint has rejected, so it must be replayable. The response to a long
+        // upload would come too late for the waiting calls, and an endpoint that needs no token may accept any.
         let mayProbe =
             call.authorization.requirement == .required && call.authorization.replays == 0 && need == nil
             && call.body?.isReplayable ?? true
         return await tokens.credential(lasting: need, for: call.authorization.owner, mayProbe ? .mayProbe : .waits)
     }
 
-    /// After the session has expired, a call that only reads may go out without a token. One that writes must not:
-    /// the user meant to write it as themselves.
+    /// After the session has expired, a call that only reads may go out without a token. A call that writes must not:
+    /// the user meant to write under their own account.
     private func mayGoWithoutToken(_ call: CallState) -> Bool {
         call.authorization.requirement == .ifSignedIn && call.authorization.owner.session == nil
             && [.get, .head].contains(call.request.method)
@@ -334,7 +336,6 @@ struct Authorizer: Sendable {
 }
 
 extension NetworkError {
-    /// Converts an error of the session to the error of a call.
     init(_ error: SessionError, for call: CallDescription, response: ServerResponse? = nil) {
         self =
             switch error {

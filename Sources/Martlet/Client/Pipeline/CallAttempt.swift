@@ -17,29 +17,27 @@ struct CallAttempt {
         case client
     }
 
-    /// The end of the attempt for its slot.
+    /// The fate of the request slot at the end of the attempt.
     private enum SlotEnd {
         case releasedAfterFailure
         case releasedAfterSuccess
-        /// Released without a request to the server, so that its end tells nothing about the server.
+        /// Released without a request to the server, so it says nothing about the server.
         case released
         /// The body of the response, which is read after the call, keeps the slot.
         case handedOver
     }
 
     private let pipeline: CallPipeline
-    /// The request, with its token and the changes of the interceptors once it has begun.
+    /// The request. Once the attempt has begun, it has its token and the changes of the interceptors.
     private var request: HTTPRequest
-    /// The origin that the request goes to.
     private var origin: Origin
     private var slot: ConcurrencyLimiter.Claim?
     private var slotEnd = SlotEnd.released
     private var startedAt = Duration.zero
     private var source = Source.server
-    /// The body of the response, if a receiver consumes it.
     private var unreadBody: ByteStream?
     private var ticket: CacheTicket?
-    /// Whether the observers know that the attempt has started, and not how it ends.
+    /// Whether the observers know that the attempt has started, but not how it has ended.
     private var isUnderWay = false
 
     init(of call: CallState, in pipeline: CallPipeline) {
@@ -69,12 +67,11 @@ struct CallAttempt {
         }
     }
 
-    /// Waits for a token and a slot.
     private mutating func begin(_ call: inout CallState) async throws {
         try await authorize(&call)
         slotEnd = .releasedAfterFailure
         startedAt = pipeline.time.uptime
-        // If the store has been read since, the session that the cookies belong to is known.
+        // If the store was read during the wait, the session that the cookies belong to is known now.
         if let open = call.cookies, open.isOpen { call.cookies = pipeline.cookies(of: call, signIn: open.signIn) }
     }
 
@@ -116,8 +113,8 @@ struct CallAttempt {
             slot = claim
             return true
         }
-        // A hook's own call must not wait for the slot that the hook's call holds. Nor must a sign-in that a hook may
-        // be waiting for.
+        // A call made by a hook must not wait for the slot that the intercepted call holds. Nor must a sign-in that a
+        // hook may be waiting for.
         guard pipeline.slots.isHeldByHook || !UnattendedSignIn.current.isEmpty else { return false }
         claim = nil
         return true
@@ -183,16 +180,17 @@ struct CallAttempt {
     ) async throws {
         let count = Locked(0)
         let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(clamping: now.completed) } }
-        // Not the call itself: it has the receiver, which keeps the body until the caller takes it. The caller of a call
-        // that has failed never does.
+        // Capture the monitor, not the call: the call has the receiver, which keeps the body until the caller takes it.
+        // If the call fails, the caller never does.
         let (monitor, pass) = (call.monitor, call.monitor?.pass ?? 0)
-        // The number of the attempt is read here: an attempt abandoned before it starts would read its successor's.
+        // Read the attempt number now: an attempt abandoned before it starts would read its successor's.
         let incoming = IncomingResponse(
             attempt: receiver.attempt, head: response.head, body: counted,
             progress: { monitor?.receive($0, in: pass) }, finish: { monitor?.finish() },
             slot: handOverSlot(to: receiver), owner: call.authorization.owner)
         if receiver.outlivesCall {
-            // No limit may end the call while the receiver keeps the body: the next attempt would wait for its slot.
+            // No limit may end the call while the receiver keeps the body: the next attempt would wait for the slot
+            // that the body holds.
             try Task.checkCancellation()
             try await receiver.receive(incoming)
         } else {
@@ -234,11 +232,11 @@ struct CallAttempt {
         }
     }
 
-    /// A quick success opens the reserve, unless the call carried no token while others do: it does not tell whether the
-    /// server still accepts the token.
+    /// A quick success opens the reserve. If other calls carry a token and this one did not, its success has no effect:
+    /// it does not show that the server still accepts the token.
     private func effectOfSuccess(carriedToken: Bool) -> ConcurrencyLimiter.ReserveEffect {
         guard pipeline.authorizer == nil || carriedToken else { return .stays }
-        // Those in reserve then wait for about a second at most.
+        // Requests in reserve then wait for about a second at most.
         return pipeline.time.uptime - startedAt < .milliseconds(250) ? .opens : .closes
     }
 }

@@ -69,7 +69,6 @@ final class CallObservation: OutcomeReport {
         report(.attemptStarted(call))
     }
 
-    /// Starts measuring one request of the attempt.
     func startTransfer() -> TransferRecorder {
         let recorder = TransferRecorder(time: time)
         state.withLock { $0.transfer = recorder }

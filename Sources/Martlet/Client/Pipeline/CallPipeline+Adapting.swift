@@ -19,9 +19,7 @@ struct RequestSnapshot {
 
 /// The sources of a prepared request's parts, so that a third party gets only the parts that are meant for it.
 struct RequestSources: Sendable {
-    /// The header fields of the request as it was built.
     fileprivate let builtFields: HTTPFields
-    /// The body of the endpoint.
     fileprivate let builtBody: PreparedBody?
     /// The header fields that each interceptor has added to the prepared request.
     fileprivate var ownFields: [HTTPFields]
@@ -95,7 +93,7 @@ extension CallPipeline {
         (call.request, call.recipient, call.sources) = (changed.request, changed.recipient, sources)
     }
 
-    /// Lets the rest of the call follow a prepared request that interceptors have changed.
+    /// Updates the rest of the call after interceptors have changed the prepared request.
     func applyChanges(since before: RequestSnapshot, _ call: inout CallState) throws {
         if call.context.bodyVersion != before.bodyVersion {
             call.authorization.transferTime = call.body.flatMap(config.transferTime)
@@ -133,9 +131,9 @@ extension CallPipeline {
         return adapted.recipient
     }
 
-    /// Removes the parts that the new recipient must not get, after an interceptor has changed a request.
-    /// - Parameter mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver or
-    ///   an earlier hook of the same interceptor.
+    /// After an interceptor has changed a request, removes the parts that the new recipient must not get.
+    /// - Parameter mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver
+    ///   or an earlier hook of the same interceptor.
     private func confine(
         _ changed: inout RoutedRequest, after change: Change, in call: inout CallState,
         _ mayReachThirdParty: (HTTPField) -> Bool
@@ -163,8 +161,8 @@ extension CallPipeline {
         }
     }
 
-    /// Removes the fields of the client and of other interceptors, and their body, from a request that an interceptor has
-    /// sent to a third party.
+    /// Removes the fields of the client and of other interceptors, and their body, from a request that an interceptor
+    /// has sent to a third party.
     private func sendToThirdParty(
         _ changed: inout RoutedRequest, after change: Change, in call: inout CallState,
         _ mayReachThirdParty: (HTTPField) -> Bool
@@ -190,7 +188,7 @@ extension CallPipeline {
     }
 }
 
-/// A request that interceptors change, and who gets it.
+/// A request that interceptors change, with its recipient.
 private struct RoutedRequest {
     var request: HTTPRequest
     var recipient: Recipient
@@ -230,7 +228,6 @@ extension HTTPFields {
         HTTPFields(filter(isIncluded))
     }
 
-    /// Adds the fields whose names are missing.
     fileprivate mutating func addMissing(_ other: HTTPFields) {
         let names = Set(map(\.name))
         for field in other where !names.contains(field.name) { append(field) }

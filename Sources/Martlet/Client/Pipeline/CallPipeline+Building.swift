@@ -25,7 +25,7 @@ extension CallPipeline {
     /// 3. Defaults for fields that are still missing: `Accept`, the body's `Content-Type`, `Expect` for a large body.
     ///
     /// After that, ``RequestInterceptor/prepare(_:for:)`` may change them once for the call. Each attempt starts from
-    /// the prepared fields. It then adds, in this order:
+    /// the prepared fields and adds, in this order:
     ///
     /// 1. The fields of a ``ResponseReceiver``. For a download these are `Accept-Encoding` if it is missing,
     ///    `Want-Repr-Digest` if the server's digest is checked, and `Range` and `If-Range` if the download resumes.
@@ -35,9 +35,9 @@ extension CallPipeline {
     /// After that, the cache adds its validators, the jar its cookies, and the transport its own fields. The article
     /// "A call from start to end" has the whole order.
     ///
-    /// A third party does not get the header fields that interceptors add or change either. If an interceptor itself
-    /// sends a request to a third party, the fields that it adds remain, and those of the client and of other
-    /// interceptors are removed.
+    /// Header fields that interceptors add or change do not go to a third party either. If an interceptor itself sends
+    /// a request to a third party, the fields that it adds remain, and those of the client and of other interceptors
+    /// are removed.
     /// - Parameter length: The length of the body, if it is known before it is encoded.
     func build(_ call: OutgoingCall, length: Int64?) throws(NetworkError) -> CallState {
         let endpoint = call.endpoint
@@ -94,16 +94,16 @@ extension CallPipeline {
         attemptRunner.waitsForContinue && config.expectsContinue(body)
     }
 
-    /// Lets `Expect: 100-continue` follow a body that an interceptor has replaced.
+    /// Adds or removes `Expect: 100-continue` after an interceptor has replaced the body.
     func updateExpectation(in fields: inout HTTPFields, _ call: inout CallState) {
         call.expectation.update(&fields, isWanted: call.body.map(mayExpectContinue) ?? false)
     }
 }
 
 extension CallPipeline {
-    /// The header fields that the server gets with a request, with the jar's cookies and without the session's own token,
-    /// which is replaced often and always stands for the same owner. A field that an interceptor has put in place of
-    /// the token is among them.
+    /// The header fields that the server gets with a request, including the jar's cookies. The session's own token is
+    /// left out: it changes often, and always stands for the same owner. A field that an interceptor has put in its
+    /// place is included.
     func fieldsWithoutToken(of request: HTTPRequest, _ call: CallState) -> HTTPFields {
         var fields = call.cookies?.adding(call.cookieField, to: request).headerFields ?? request.headerFields
         if let tokens, authorizer?.carriesToken(request, for: call) == true { fields[tokens.scheme.header] = nil }

@@ -1,9 +1,9 @@
 extension CallPipeline {
-    /// Waits until the network returns, for a call that could not leave the device.
+    /// Waits until the network returns, if a call could not leave the device.
     ///
-    /// If the device seems to have a network nevertheless, such as one without a route to the server, the request is
-    /// sent again after a pause, which doubles each time, or when the network changes. The end of the call's session
-    /// ends the wait.
+    /// If the device seems to have a network after all, such as one without a route to the server, the request is sent
+    /// again when the network changes, or after a pause, which doubles each time. The wait ends with the call's
+    /// session.
     /// - Returns: Whether the call may be sent again; `false` if it does not wait, or has waited long enough.
     /// - Throws: ``SessionError`` if the session of the call has ended.
     func waitForConnectivity(_ call: inout CallState) async throws -> Bool {
@@ -28,7 +28,7 @@ extension CallPipeline {
                     }
                     isFirst = false
                 }
-                // A monitor that cannot tell any more.
+                // The monitor has ended, and reports no more changes.
                 try? await time.sleep(until: time.uptime + pause)
             }
             await group.next()

@@ -1,16 +1,15 @@
 internal import HTTPTypes
 
-/// The hooks of an attempt.
 extension CallPipeline {
-    /// Lets the interceptors change the request of an attempt, and answer it.
+    /// Lets the interceptors change the request of an attempt, or answer it themselves.
     ///
-    /// If the token expires while they work, the request gets another one and is adapted again, because an interceptor may
-    /// have signed its header fields. If that takes too long again, only the token is replaced.
+    /// If the token expires while they run, the request gets another one and is adapted again, because an interceptor
+    /// may have signed its header fields. If that takes too long again, only the token is replaced.
     /// - Parameter unsigned: The request without its token.
     /// - Returns: The origin that the request goes to, and an interceptor's response; `nil` if the request must be
     ///   sent.
-    /// - Throws: An error if the session has ended while an interceptor waited, or if the token has expired and could not be
-    ///   refreshed.
+    /// - Throws: An error if the session has ended while an interceptor waited, or if the token has expired and could
+    ///   not be refreshed.
     func intercept(
         _ request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
     ) async throws -> (origin: Origin, answer: ServerResponse?) {
@@ -52,7 +51,7 @@ extension CallPipeline {
         }
     }
 
-    /// The interceptors' part of the validation.
+    /// Lets the interceptors validate a response.
     func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
         try await slots.runHook {
             for interceptor in config.interceptors { try await interceptor.validate(response, for: &call.context) }
@@ -100,7 +99,7 @@ extension CallPipeline {
         _ response: ServerResponse, _ call: inout CallState, _ outgoing: OutgoingCall
     ) async throws -> ServerResponse {
         do {
-            // The body of a response that is read after its call keeps the slot.
+            // If the body is read after the call, it still holds the slot while the interceptors run.
             guard call.receiver?.outlivesCall == true else { return try await processed(response, &call) }
             return try await slots.runHook { try await processed(response, &call) }
         } catch {

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
-/// Performs every call of a client: builds the request, attaches the token, sends it, validates the response and
-/// retries.
+/// Performs every call of a client: builds the request, attaches the token, sends the request, validates the response
+/// and retries.
 final class CallPipeline: Sendable {
     let baseURL: BaseURL
     let tokens: TokenManager?
@@ -11,7 +11,7 @@ final class CallPipeline: Sendable {
     let decoding: ResponseDecoding
     /// The app's interceptors, then the retry policy.
     let interceptors: [any RequestInterceptor]
-    /// Whether the app has interceptors. Without them a call skips what only they need.
+    /// Whether the app has interceptors. Without interceptors, calls skip the work that only interceptors need.
     let hasInterceptors: Bool
     let authorizer: Authorizer?
     let slots: ConcurrencyLimiter
@@ -52,7 +52,7 @@ final class CallPipeline: Sendable {
 
     /// Sends a call until an attempt succeeds or must not be retried.
     ///
-    /// Observers hear of the failure of a call here, and of a call that has succeeded when its caller gets the result.
+    /// A failure is reported to the observers here; a success is reported when the caller gets the result.
     @inline(never)
     func perform(_ outgoing: OutgoingCall) async throws(NetworkError) -> CompletedCall {
         let monitor = outgoing.monitor
@@ -60,7 +60,7 @@ final class CallPipeline: Sendable {
         defer { if !bodyOutlivesCall { monitor?.finish() } }
         let length = await outgoing.body?.measured()
         var call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }
-        // Interceptors and files may take time, in which the token may change.
+        // Interceptors and files take time, and the token may change before they are done.
         if hasInterceptors || outgoing.body?.inspectsFiles == true { call.authorization.dropToken() }
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }
         do {
@@ -80,7 +80,7 @@ final class CallPipeline: Sendable {
         }
     }
 
-    /// Reports an error to the observers: that of a call whose request is not built yet.
+    /// Runs a step of a call before its request is built, and reports an error to the observers.
     func observing<Value>(_ body: () throws(NetworkError) -> Value) throws(NetworkError) -> Value {
         do throws(NetworkError) {
             return try body()
@@ -133,9 +133,9 @@ final class CallPipeline: Sendable {
         return wait
     }
 
-    /// Withdraws a field that the pipeline has added by itself (`Expect`, or the `Range` of a resumed download) if it is
-    /// all that the server rejected.
-    /// - Returns: Whether it did, so that the request is sent again without it.
+    /// Withdraws a field that the pipeline has added by itself (`Expect`, or the `Range` of a resumed download) if the
+    /// server rejected only that field.
+    /// - Returns: Whether the request is sent again without the field.
     private func withdrawsOwnFields(from call: inout CallState, after failure: NetworkError) -> Bool {
         if call.expectation.remove(from: &call.request.headerFields, after: failure) { return true }
         return call.receiver?.shouldRestart(after: failure) == true
@@ -143,7 +143,7 @@ final class CallPipeline: Sendable {
 }
 
 extension CallPipeline {
-    /// Makes a call, without suspending.
+    /// Creates a call, without suspending.
     func call(
         _ endpoint: any Endpoint, accept: String? = nil, monitor: TransferMonitor? = nil
     ) -> OutgoingCall {
@@ -169,8 +169,8 @@ extension CallPipeline {
         begin(requirement, as: owner, leaving: responseOwner(for: owner))
     }
 
-    /// The start of a call that goes on with something that began earlier, such as the next connection of a stream.
-    /// - Parameter former: The owner of what its responses leave behind, taken when it began.
+    /// The start of a call that continues earlier work, such as the next connection of a stream.
+    /// - Parameter former: The owner of what the responses leave behind, taken when that work began.
     func begin(
         _ requirement: AuthenticationRequirement, as owner: CallOwner, leaving former: ResponseOwner?
     ) -> CallStart {
@@ -179,10 +179,10 @@ extension CallPipeline {
             responseOwner: former?.continued(by: owner), uptime: time.uptime)
     }
 
-    /// Waits for a token before the state of the call exists, which takes more memory than this. Thousands of calls may
+    /// Waits for a token before the ``CallState`` of the call is built, which takes more memory. Thousands of calls may
     /// wait for one refresh.
     ///
-    /// Only calls without observers and interceptors wait here, and none that cannot be sent anyway.
+    /// Only calls without observers and interceptors wait here. A call that cannot be sent anyway does not wait.
     @inline(never)
     func waitForToken(of call: inout OutgoingCall) async throws(NetworkError) {
         guard let tokens, !tokens.isRefreshingHere, try waitsEarly(call) else { return }

@@ -4,7 +4,6 @@ internal import HTTPTypes
 struct CallState: Sendable {
     /// The request as it was built and prepared, without a token.
     var request: HTTPRequest
-    /// The recipient of the prepared request.
     var recipient: Recipient
     var context: RequestContext
     var authorization: Authorization
@@ -22,12 +21,12 @@ struct CallState: Sendable {
     let responseOwner: ResponseOwner?
     /// The cookies that the call sends and receives; `nil` without a jar.
     var cookies: CallCookies?
-    /// The `Cookie` field of the current attempt, with the cookies of the jar. It is read once, so that a response is never
-    /// stored under other cookies than its request had. Requests after a redirect read the jar again.
+    /// The `Cookie` field of the current attempt, with the cookies of the jar. It is read once, so that a response is
+    /// never stored under cookies that its request did not have. Requests after a redirect read the jar again.
     private(set) var cookieField: String?
     var expectation = ContinueExpectation()
 
-    /// The body of the attempt that is under way, else of the prepared request.
+    /// The body of the attempt under way; between attempts, that of the prepared request.
     var body: PreparedBody? { context.outgoing }
 
     /// Keeps the response of a failed attempt, if the attempt got one.
@@ -39,7 +38,6 @@ struct CallState: Sendable {
         connectivityWaits += 1
     }
 
-    /// Reads the cookies of the current attempt.
     mutating func readCookies(for request: HTTPRequest, at origin: Origin) {
         cookieField = cookies?.adding(to: request, at: origin).headerFields[.cookie]
     }

@@ -7,9 +7,9 @@ final class ConcurrencyLimiter: Sendable {
         let isLasting: Bool
     }
 
-    /// The effect that the end of a request has on the reserve. The reserve is the number of requests beyond the limit that
-    /// may wait for a connection inside the transport. Their time limits already run there, and their tokens can no longer
-    /// be replaced.
+    /// The effect that the end of a request has on the reserve. The reserve is the number of requests beyond the limit
+    /// that may wait for a connection inside the transport. Their time limits already run there, and their tokens can
+    /// no longer be replaced.
     enum ReserveEffect {
         /// The request was quick and successful.
         case opens
@@ -30,7 +30,7 @@ final class ConcurrencyLimiter: Sendable {
         var running = 0
         /// The number of running requests that may take long. No request waits in reserve behind them.
         var lasting = 0
-        /// Whether the last short request that told something about the server has opened the reserve.
+        /// Whether the reserve is open: the last short request that said something about the server decides.
         var isReserveOpen = false
         var waiting: ArraySlice<Waiter> = []
 
@@ -81,7 +81,7 @@ final class ConcurrencyLimiter: Sendable {
         }
     }
 
-    /// The hooks of interceptors that the current task is part of, each while its call holds a slot.
+    /// The interceptor hooks that the current task runs in. The call of each hook holds a slot.
     @TaskLocal private static var hooks: [RunningHook] = []
 
     /// The queues of a few origins are kept, so that consecutive calls need not create them again.
@@ -89,13 +89,12 @@ final class ConcurrencyLimiter: Sendable {
 
     private let limit: @Sendable (Origin) -> Int?
     private let reservePerConnection: Int
-    /// The queues of all origins.
     private let queues = Locked([Origin: Queue]())
 
     /// - Parameters:
     ///   - reservePerConnection: The number of short requests that may be under way beyond the limit, for each
-    ///     connection that is left to short requests. There is no reserve at first, nor after a request that did not
-    ///     open it.
+    ///     connection that no lasting request occupies. The reserve is closed at first, and after a request that did
+    ///     not open it.
     ///   - limit: The current limit for an origin; `nil` for none. Values below 1 count as 1.
     init(reservePerConnection: Int = 0, limit: @escaping @Sendable (Origin) -> Int?) {
         self.reservePerConnection = reservePerConnection
@@ -111,8 +110,8 @@ final class ConcurrencyLimiter: Sendable {
         }
     }
 
-    /// Whether the current task is part of a hook whose call holds a slot. Such a hook may wait for a call of its own,
-    /// which must not wait for that slot, nor for slots that other calls hold in the same way.
+    /// Whether the current task runs in a hook whose call holds a slot. The hook may wait for a call that it makes
+    /// itself. That call must not wait for this slot, or for slots that the calls of other hooks hold.
     var isHeldByHook: Bool {
         Self.hooks.contains { $0.limiter === self && $0.isRunning.withLock { $0 } }
     }
@@ -120,7 +119,7 @@ final class ConcurrencyLimiter: Sendable {
     /// Runs a hook of an interceptor while its call holds a slot.
     func runHook<Value>(_ hook: () async throws -> Value) async rethrows -> Value {
         let running = RunningHook(limiter: self)
-        // A task that the hook starts and does not wait for inherits the task-local value, but needs slots again.
+        // A task that outlives the hook inherits the task-local value, but must wait for slots again.
         defer { running.isRunning.withLock { $0 = false } }
         return try await Self.$hooks.withValue(Self.hooks + [running]) { try await hook() }
     }
@@ -161,7 +160,7 @@ final class ConcurrencyLimiter: Sendable {
         }.get()
     }
 
-    /// Releases a slot, and admits as many queued requests as the limit allows by now.
+    /// Releases a slot, and admits as many queued requests as the limit allows now.
     func release(_ claim: Claim, reserve: ReserveEffect = .stays) {
         let origin = claim.origin
         let limit = limit(origin)

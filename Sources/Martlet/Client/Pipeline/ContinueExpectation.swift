@@ -1,18 +1,19 @@
 internal import HTTPTypes
 
-/// `Expect: 100-continue` of a call, with which the server is asked before the body goes out (RFC 9110, section 10.1.1).
+/// The `Expect: 100-continue` field of a call, which asks the server before the body is sent (RFC 9110, section
+/// 10.1.1).
 struct ContinueExpectation: Sendable {
     private enum State {
         case unset
         /// The client has set the field.
         case set
-        /// The server has refused to be asked.
+        /// The server does not support the field.
         case refused
     }
 
     private var state = State.unset
 
-    /// Lets the field follow the body of a request.
+    /// Adds or removes the field to match the body of a request.
     /// - Parameter isWanted: Whether the server is asked about the body.
     mutating func update(_ fields: inout HTTPFields, isWanted: Bool) {
         if isWanted, state != .refused {

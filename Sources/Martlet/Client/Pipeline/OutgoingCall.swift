@@ -1,15 +1,15 @@
 /// A call before its request is built. It is made once, when the app makes the call.
 struct OutgoingCall: Sendable {
     let endpoint: any Endpoint
-    /// The body of the endpoint, which may create a new one for each access.
+    /// The body of the endpoint. It is read once, because the endpoint may create a new one for each access.
     let body: RequestBody?
     /// The `Accept` field, if the endpoint sets none.
     let accept: String?
     private(set) var start: CallStart
     let monitor: TransferMonitor?
-    /// Consumes the body of an acceptable response. Without one the body is read into memory.
+    /// Consumes the body of an acceptable response. Without a receiver, the body is read into memory.
     var receiver: (any ResponseReceiver)?
-    /// The cookies that a sign-in gets; `nil` for another call, and without a jar.
+    /// The cookies that a sign-in receives; `nil` for any other call, and without a jar.
     var signIn: SignInCookies?
     /// Called with the server's response if an interceptor throws while it processes it.
     var responseWasLost: (@Sendable (ServerResponse) -> Void)?
@@ -27,18 +27,18 @@ struct OutgoingCall: Sendable {
         self.monitor = monitor
     }
 
-    /// Lets the call continue with the owner that it has at the gate.
+    /// Lets the call pass the gate, with the owner that it has there.
     mutating func admit(as start: CallStart) {
         self.start = start
         isAdmitted = true
     }
 
-    /// Leaves it to the first attempt to find a token, because it comes later, and the token may change until then.
+    /// Makes the first attempt find a token, because the token may change before the attempt starts.
     mutating func dropToken() {
         start.credential = nil
     }
 
-    /// Makes the result of a wait for a token known.
+    /// Records the result of a wait for a token.
     mutating func finishWait(_ result: Result<Credential, SessionError>) {
         switch result {
         case .success(let credential): if credential.probe != nil { start.credential = credential }
@@ -49,12 +49,12 @@ struct OutgoingCall: Sendable {
 
 /// The owner of a call, and its token. Both are taken once, when the call is made.
 struct CallStart: Sendable {
-    /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
+    /// Whether the call carries a token. The endpoint decides, unless the call is a sign-in.
     let requirement: AuthenticationRequirement
     let owner: CallOwner
     /// The owner of what the response leaves behind; `nil` if the client keeps nothing.
     let responseOwner: ResponseOwner?
-    /// The token, if one was fresh when the call was made, or if the call has waited and probes it.
+    /// The token, if one was fresh when the call was made, or if the call probes a rejected one after a wait.
     fileprivate(set) var credential: Credential?
     /// The uptime at which the call was made.
     let uptime: Duration

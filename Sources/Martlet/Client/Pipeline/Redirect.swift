@@ -97,7 +97,7 @@ extension Location {
         return parse("\(origin.scheme)://\(authority)\(encoded(target[...]))").map { $0.withoutDotSegments }
     }
 
-    /// Escapes the characters that servers put into `Location` although a URL must not contain them, as browsers do.
+    /// Escapes characters that a URL must not contain but that servers put into `Location`, as browsers do.
     private static func encoded(_ text: Substring) -> String {
         PercentEncoding.encode(String(text)) { byte in
             byte == UInt8(ascii: "%") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")

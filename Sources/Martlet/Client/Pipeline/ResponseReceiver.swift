@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
-/// Consumes the body of an acceptable response instead of the pipeline: a download writes it to a file, a stream hands
-/// it to the caller.
+/// Consumes the body of an acceptable response in place of the pipeline: a download writes it to a file, and a stream
+/// hands it to the caller.
 ///
 /// The pipeline reads every response that the receiver does not accept, and validates and retries it like any other. A
 /// 401 is therefore handled the same way for all calls.
@@ -22,7 +22,8 @@ protocol ResponseReceiver: Sendable {
     func receive(_ response: IncomingResponse) async throws
     /// Uses the complete body. The pipeline always waits for this method.
     func finish(_ head: HTTPResponse) async throws
-    /// Whether the request is sent again at once, because the failure concerns only what the receiver had added to it.
+    /// Whether the request is sent again at once, because the failure concerns only the fields that the receiver had
+    /// added.
     func shouldRestart(after failure: NetworkError) -> Bool
 }
 
@@ -38,7 +39,6 @@ struct IncomingResponse: Sendable {
     let finish: @Sendable () -> Void
     /// Held while the connection is in use.
     let slot: RequestSlot?
-    /// The owner of the call.
     let owner: CallOwner
 }
 
