@@ -20,8 +20,8 @@ struct ContentCodings: Sendable, Equatable {
     /// The value of `Content-Encoding`; `nil` if there is no coding.
     var field: String? { names.isEmpty ? nil : names.joined(separator: ", ") }
 
-    /// The reason why a body with these codings cannot be read; `nil` if there is none. Short, whatever the server has
-    /// sent.
+    /// The reason why a body with these codings cannot be read; `nil` if there is none. It is short even if the
+    /// server's list is long.
     var complaint: String? {
         guard let field else { return nil }
         return "unsupported content coding \"\(field.count > 40 ? field.prefix(40) + "…" : field)\""

@@ -6,20 +6,20 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// A transport that sends and receives bodies in memory by itself, within a time limit, and returns at once when its task
-/// is cancelled, whatever the server does.
+/// A transport that itself enforces the time limit of an exchange of bodies in memory. It also returns at once when its
+/// task is cancelled, whatever the server does.
 ///
-/// A client that uses the system's clock calls it in the task of the caller. Every other transport runs in a task of its
-/// own, which the client can abandon. That costs two switches between tasks for each attempt.
+/// A client that uses the system's clock calls it in the task of the caller. Every other transport runs in a task of
+/// its own, which the client can abandon. That costs two task switches for each attempt.
 protocol DeadlineTransport: Transport {
-    /// The number of requests that it takes for each connection, beyond ``Transport/parallelRequests(to:)``. A
-    /// connection that becomes free finds its next request there, without a switch to another task.
+    /// The number of requests that the transport accepts for each connection beyond
+    /// ``Transport/parallelRequests(to:)``. A connection that becomes free takes the next one without a task switch.
     var reservePerConnection: Int { get }
 
     /// Sends a request and returns its response with the whole body.
     /// - Parameters:
     ///   - maximumCount: The largest number of bytes of a response to keep.
-    ///   - limit: The time limit for all of it.
+    ///   - limit: The time limit for the whole exchange.
     /// - Throws: ``DeadlineError`` if the response has not arrived within the limit, ``TransportError``, or
     ///   `CancellationError`.
     func exchange(

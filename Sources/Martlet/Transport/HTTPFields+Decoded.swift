@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 extension HTTPFields {
-    /// Announces only the codings that are left on a body.
+    /// Announces only the codings that the body still has.
     ///
     /// If some have been decoded, the fields that describe the encoded body are removed: its length, its range, and its
     /// digests (RFC 9110, section 14.4; RFC 9530, sections 2 and 3).

@@ -16,7 +16,6 @@
         private let hasName: Locked<Bool>
         private let size = Locked(0)
 
-        /// The number of bytes.
         var count: Int { size.withLock { $0 } }
 
         /// Writes a complete body to a file.

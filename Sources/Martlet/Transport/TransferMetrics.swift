@@ -1,7 +1,7 @@
 /// The durations of the steps of one request, and the amounts of data that were transferred.
 ///
-/// A value is `nil` if the transport does not know it, or if the step did not happen. <doc:WatchingYourCalls> lists what
-/// each transport knows. Times are measured only for calls that an observer watches.
+/// A value is `nil` if the transport does not know it, or if the step did not happen. <doc:WatchingYourCalls> lists
+/// what each transport knows. Times are measured only for calls that an observer watches.
 public struct TransferMetrics: Sendable, Hashable {
     /// The lookup of the host's address.
     public var nameLookup: Duration?

@@ -1,6 +1,7 @@
 /// Collects the metrics of one request while its transport sends it.
 ///
-/// The client binds ``current`` only for a call that has observers, so that a transport measures nothing for the others.
+/// The client binds ``current`` only for a call that has observers, so that a transport measures nothing for the
+/// others.
 final class TransferRecorder: Sendable {
     /// The recorder of the request that the task sends.
     @TaskLocal static var current: TransferRecorder?
@@ -9,7 +10,6 @@ final class TransferRecorder: Sendable {
         var metrics = TransferMetrics()
         /// The number of body bytes that a reader got.
         var bytesRead: Int64 = 0
-        /// Whether the reader gets the bytes as they were sent.
         var readsSentBytes = false
     }
 
@@ -28,13 +28,13 @@ final class TransferRecorder: Sendable {
         state.withLock { change(&$0.metrics) }
     }
 
-    /// The head of the response is here. The first report counts.
+    /// Records the arrival of the head. Only the first call counts.
     func receiveHead() {
         let elapsed = time.uptime - startedAt
         update { $0.firstByte = $0.firstByte ?? elapsed }
     }
 
-    /// The response is complete. The first report counts.
+    /// Records the end of the response. Only the first call counts.
     func finish() {
         let elapsed = time.uptime - startedAt
         state.withLock { state in
@@ -44,7 +44,7 @@ final class TransferRecorder: Sendable {
         }
     }
 
-    /// The body of the response has no encoding that the transport removes.
+    /// Records that the response has no encoding that the transport removes, so that the bytes read are those sent.
     func readsSentBytes() {
         state.withLock { $0.readsSentBytes = true }
     }
@@ -53,7 +53,7 @@ final class TransferRecorder: Sendable {
         state.withLock { $0.bytesRead += Int64(count) }
     }
 
-    /// The same body, whose end is recorded.
+    /// The same body, which records the bytes read and its end.
     func watching(_ body: ByteStream) -> ByteStream {
         ByteStream {
             let iterator = body.makeAsyncIterator()

@@ -5,9 +5,9 @@ public import HTTPTypes
 /// A transport must not follow redirects, retry, keep cookies, cache, or respond to authentication challenges: the
 /// client does that, the same on every platform. It returns a 401 as a response, whatever `WWW-Authenticate` says.
 ///
-/// It decodes `Content-Encoding`, and the head that it returns announces only what is left to decode. A body that it cannot
-/// decode is returned as it is, with its `Content-Encoding`. From a decoded response it removes `Content-Length`,
-/// `Content-Range`, `Content-Digest` and `Repr-Digest`, which describe the encoded body.
+/// It decodes `Content-Encoding`, and the head that it returns announces only what is left to decode. A body that it
+/// cannot decode is returned as it is, with its `Content-Encoding`. From a decoded response it removes
+/// `Content-Length`, `Content-Range`, `Content-Digest` and `Repr-Digest`, which describe the encoded body.
 ///
 /// A transport for a test takes a few lines:
 ///
@@ -40,8 +40,7 @@ public protocol Transport: Sendable {
     /// The default is the transport itself, which is right if it does not limit its connections.
     func makeIsolatedTransport() -> any Transport
 
-    /// The number of requests to an origin that can be under way at once, as far as is known; `nil` if there is no
-    /// limit.
+    /// The number of requests to an origin that can be under way at once; `nil` if no limit is known.
     ///
     /// The client holds further requests back. They would otherwise wait for a connection within the transport, and be
     /// sent with a token that has expired during that wait.

@@ -29,7 +29,7 @@ struct TransportResponse: Sendable {
         }
     }
 
-    /// The same response, whose arrival is recorded.
+    /// Records the arrival of the head, and returns the same response, which records the end of its body.
     func recorded(by recorder: TransferRecorder) -> TransportResponse {
         recorder.receiveHead()
         guard case .stream(let stream) = body else {

@@ -1,4 +1,4 @@
-// The names of the transports that a trait adds, so that the compiler says what is missing.
+// Placeholders for the transports that a trait adds, so that the compiler names the missing trait.
 
 #if os(Linux) && AsyncHTTPClient && !URLSession
     /// Needs the trait `URLSession`.
@@ -21,7 +21,7 @@
             "needs the trait AsyncHTTPClient: add traits: [.defaults, \"AsyncHTTPClient\"] to the package martlet in Package.swift"
     )
     public struct AsyncHTTPClientTransport {
-        // With the parameters of the transport, or the compiler would complain of them instead.
+        // Takes the parameters of the transport; otherwise the compiler would report them instead.
         /// Needs the trait `AsyncHTTPClient`.
         public init(
             tls: TLSSettings? = nil, proxy: ProxySettings? = nil, allowsHTTP2: Bool = true,

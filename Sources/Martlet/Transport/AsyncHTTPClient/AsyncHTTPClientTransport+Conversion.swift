@@ -74,7 +74,7 @@
     }
 
     extension HTTPFields {
-        /// All fields in order, repeated ones included, without those that do not apply to a decoded body.
+        /// All fields in order, including repeated ones, without those that do not apply to a decoded body.
         fileprivate init(_ headers: HTTPHeaders, isDecoded: Bool) {
             self.init()
             self.reserveCapacity(headers.count)
@@ -95,8 +95,8 @@
     }
 
     extension HTTPHeaders {
-        /// Whether the decompressor of async-http-client (NIOHTTPCompression) decodes the body. It looks only at the first
-        /// member of the list, the innermost coding, and decodes only the outermost.
+        /// Whether the decompressor of async-http-client (NIOHTTPCompression) decodes the body. It looks only at the
+        /// first member of the list, the innermost coding, and decodes only the outermost.
         fileprivate var areDecompressed: Bool {
             ["gzip", "deflate"].contains(self[canonicalForm: "Content-Encoding"].first?.lowercased())
         }

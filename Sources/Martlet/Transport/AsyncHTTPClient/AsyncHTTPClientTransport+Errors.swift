@@ -99,8 +99,8 @@
             return .cannotConnect("the host has no usable address")
         }
 
-        /// A network that goes away after connecting has the same codes as one that was never there. Only the text of the
-        /// error tells whether the system call was `connect`.
+        /// A network that is lost after connecting has the same error codes as one that was never there. Only the text
+        /// of the error tells whether the system call was `connect`.
         private static func input(_ error: IOError) -> TransportError {
             let reason = system(error.errnoCode)
             switch error.errnoCode {

@@ -11,14 +11,14 @@
     #endif
 
     extension AsyncHTTPClientTransport: DeadlineTransport {
-        /// Few enough that a token that is revoked while many calls use it does not cost many refusals.
+        /// Kept small, so that a token that is revoked while many calls use it causes few rejections.
         var reservePerConnection: Int { 4 }
 
         func exchange(
             _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
         ) async throws -> TransportResponse {
-            // Calls whose responses have arrived go on first, so that their requests go out together. Otherwise each would
-            // wake the event loop and the server by itself.
+            // Let calls whose responses have arrived continue first, so that their next requests go out together.
+            // Otherwise each request would wake the event loop and the server separately.
             await Task.yield()
             let connections = try connections(for: request)
             let exchange = MemoryExchange(to: request.method, upTo: maximumCount, Transfer(connections))
@@ -54,7 +54,7 @@
         }
     }
 
-    /// Event loops. The one with the fewest exchanges takes the next exchange.
+    /// Distributes exchanges over event loops.
     final class BalancedLoops: Sendable {
         private let loops: [any EventLoop]
         private let counts: Locked<[Int]>
@@ -64,7 +64,8 @@
             counts = Locked(Array(repeating: 0, count: loops.count))
         }
 
-        /// Takes the loop with the fewest requests. Ties go to the first one, so that consecutive calls stay on one thread.
+        /// Takes the loop with the fewest requests. Ties go to the first one, so that consecutive calls stay on one
+        /// thread.
         func take() -> (loop: any EventLoop, index: Int) {
             let index = counts.withLock { counts in
                 var best = 0
@@ -82,8 +83,8 @@
 
     /// One request and its response, both in memory.
     ///
-    /// async-http-client reports to a delegate on the connection's event loop. So the caller's task is resumed once, when
-    /// the response is complete, and not for its head, its chunks and its end.
+    /// async-http-client reports to a delegate on the connection's event loop. The caller's task is therefore resumed
+    /// once, when the response is complete, and not for its head, each chunk and its end.
     private final class MemoryExchange: HTTPClientResponseDelegate {
         typealias Response = Void
 
@@ -98,7 +99,7 @@
             var received: Received?
             var caller: CheckedContinuation<Result<Received, any Error>, Never>?
             var task: HTTPClient.Task<Void>?
-            /// The result, if it has come before the caller waits.
+            /// The error, if the exchange has failed before the caller waits.
             var earlyFailure: (any Error)?
             var isOver = false
         }
@@ -120,7 +121,8 @@
         /// The header fields of the response, if its head has arrived.
         var receivedHeaders: HTTPHeaders? { state.withLock { $0.received?.head.headers } }
 
-        /// Sends the request. It is handed to the client on the event loop, which would otherwise be woken for each step.
+        /// Sends the request. It is handed to the client on the event loop, which would otherwise be woken for each
+        /// step.
         func run(
             _ request: HTTPClient.Request, with client: HTTPClient, on loop: any EventLoop
         ) async throws -> Received {

@@ -10,7 +10,7 @@
 
         var count: Int { opened.withLock { $0 } }
 
-        /// The same configuration, whose connections are counted before they carry a request.
+        /// The same configuration, which also counts each connection before it carries a request.
         func counted(in configuration: HTTPClient.Configuration) -> HTTPClient.Configuration {
             let count = { @Sendable (channel: any Channel) -> EventLoopFuture<Void> in
                 self.opened.withLock { $0 += 1 }
@@ -24,7 +24,7 @@
     }
 
     extension AsyncHTTPClientTransport {
-        /// Passes what async-http-client reveals about a request to its recorder.
+        /// Passes the facts that async-http-client reveals about a request to its recorder.
         struct Transfer: Sendable {
             private let recorder: TransferRecorder
             private let connections: Connections
@@ -57,7 +57,7 @@
                 recorder.finish()
             }
 
-            /// A connection that was opened during the request may belong to another one. Then the result is `nil`.
+            /// `nil` if this is unknown: a connection that was opened during the request may belong to another request.
             private var isReused: Bool? {
                 guard let openedBefore, let opened = connections.opened?.count else { return nil }
                 if opened == openedBefore { return true }

@@ -17,7 +17,7 @@
             var maximumInflation = 200
             private var tlsConfiguration = TLSConfiguration.martlet
 
-            /// The settings that need no check.
+            /// Creates the default settings, which need no check.
             init() {}
 
             /// - Throws: An error if the certificates, keys or addresses cannot be used.
@@ -27,7 +27,7 @@
                 self.proxies = try proxy?.rules()
             }
 
-            /// Whether all requests have the same client, whatever their host.
+            /// Whether all requests use the same client, whatever their host.
             var isUniform: Bool { tls.pins.isEmpty && proxies == nil }
 
             func makeConnections(_ pinned: PinnedHost?, _ proxy: ProxyServer?) -> Connections {
@@ -35,8 +35,8 @@
                 var configuration = opened.counted(in: configuration)
                 if let pinned { configuration.require(pinned) }
                 configuration.proxy = proxy.map(HTTPClient.Configuration.Proxy.init)
-                // Network.framework, which is the default on Apple platforms, neither shows the server's certificate
-                // nor takes all settings of TLS.
+                // Network.framework, which is the default on Apple platforms, does not show the server's certificate,
+                // and does not support all TLS settings.
                 let client =
                     tls.isDefault
                     ? HTTPClient(configuration: configuration)
@@ -67,9 +67,9 @@
 
         /// The clients of a transport with pinned hosts or a proxy.
         ///
-        /// async-http-client has one proxy for all hosts, and does not say to which host a connection goes whose
-        /// certificate is to be checked. So there is one client for each pinned entry and proxy, created when it is
-        /// first needed.
+        /// An `HTTPClient` has one proxy for all hosts, and does not name the host of a connection when its certificate
+        /// is checked. Each pair of pinned entry and proxy therefore has a client of its own, created when it is first
+        /// needed.
         final class Routes: Sendable {
             private struct Route: Hashable {
                 var pinned: PinnedHost?

@@ -26,12 +26,13 @@
             case .systemAnd(let certificates): additionalTrustRoots = [.certificates(try Self.load(certificates))]
             case .only(let certificates): trustRoots = .certificates(try Self.load(certificates))
             }
-            // A server whose certificate is not accepted need not confirm the end of TLS.
+            // Do not wait long for a refused server to confirm the end of TLS.
             if !settings.pins.isEmpty { shutdownTimeout = .seconds(1) }
             guard let identity = settings.identity else { return }
             try load(identity)
             do {
-                // It compares the private key with the certificate, which would otherwise happen in the first handshake.
+                // The context compares the private key with the certificate, which would otherwise happen in the first
+                // handshake.
                 _ = try NIOSSLContext(configuration: self)
             } catch {
                 throw .invalidIdentity("The private key does not belong to the first certificate of the client.")
@@ -93,9 +94,8 @@
                 if let certificate, host.accepts(Data(certificate), at: Date()) {
                     return next?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
                 }
-                // async-http-client does not close a connection that is refused here. It expects a connection to close
-                // before it hears that starting it has failed, and may trap in the other order: its pool may be shut down
-                // by then.
+                // async-http-client does not close a connection that is refused here. Close it before the failure is
+                // reported: in the other order async-http-client may trap, because its pool may be shut down by then.
                 let refused = channel.closeFuture.flatMapThrowing { throw host.mismatch }
                 channel.close(promise: nil)
                 return refused

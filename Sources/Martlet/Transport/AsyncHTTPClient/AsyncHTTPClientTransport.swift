@@ -6,9 +6,10 @@
 
     /// Sends requests with async-http-client on SwiftNIO. This is the default transport on Linux.
     ///
-    /// It speaks HTTP/1.1, and HTTP/2 if an `https` server offers it. Bodies are streamed both ways with back-pressure.
-    /// It uses a proxy only if ``ProxySettings`` name one. It creates no tracing spans, because they would carry the whole
-    /// URL, with the secrets in it; ``init(client:decodesContent:isolatedClient:)`` takes a client that does.
+    /// It speaks HTTP/1.1, and HTTP/2 if an `https` server offers it. Bodies are streamed in both directions with
+    /// back-pressure. It uses a proxy only if ``ProxySettings`` name one. It creates no tracing spans, because they
+    /// would carry the whole URL with its secrets. For tracing, pass a client of your own to
+    /// ``init(client:decodesContent:isolatedClient:)``.
     ///
     /// Its connections close when the transport and all response bodies have been released, or with ``shutdown()``.
     public final class AsyncHTTPClientTransport: Transport {
@@ -96,8 +97,8 @@
         /// Creates a transport that uses your own client. You shut the client down yourself.
         ///
         /// Create the client with `redirectConfiguration: .disallow`, because Martlet follows redirects itself. Set
-        /// `connectionPool.retryConnectionEstablishment` to `false`; otherwise a host that is down costs the whole
-        /// timeout.
+        /// `connectionPool.retryConnectionEstablishment` to `false`; otherwise a request to a host that is down takes
+        /// the whole timeout.
         /// - Parameters:
         ///   - client: Sends the requests.
         ///   - decodesContent: Whether `client` has `decompression` enabled.
@@ -137,7 +138,8 @@
             }
         }
 
-        /// The limit of connections to an origin with HTTP/1.1, or whose version is not known yet; `nil` with HTTP/2.
+        /// The limit of connections to an origin that uses HTTP/1.1 or whose version is not known yet; `nil` for
+        /// HTTP/2.
         public func parallelRequests(to origin: Origin) -> Int? {
             guard let connectionLimit else { return nil }
             return multiplexed.withLock { $0.contains(origin) } ? nil : connectionLimit

@@ -57,9 +57,9 @@
     /// A point in the body, and whether the connection's event loop has reached it.
     ///
     /// A write only adds to the queue of the event loop. A fast stream would fill that queue with the whole body before
-    /// the loop could report that its socket is full. Which loop is the connection's is unknown here, so a milestone
-    /// waits for all loops. Before the sequence sets a milestone it waits for the previous one, which the loops have
-    /// usually passed by then.
+    /// the loop could report that its socket is full. The connection's loop is unknown here, so a milestone waits for
+    /// all loops. Before the sequence sets a milestone, it waits for the previous one, which the loops have usually
+    /// passed by then.
     private final class Milestone: Sendable {
         private struct State {
             var loopsToCome = 0

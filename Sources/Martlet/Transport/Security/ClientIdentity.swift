@@ -47,8 +47,8 @@ public struct ClientIdentity: Sendable {
             self.content = content
         }
 
-        /// The identity in the Keychain with this label, for `URLSessionTransport`. It is looked up when the transport is
-        /// created.
+        /// The identity in the Keychain with this label, for `URLSessionTransport`. It is looked up when the transport
+        /// is created.
         public static func keychain(label: String) -> ClientIdentity {
             ClientIdentity(.keychain(label: label))
         }

@@ -1,6 +1,6 @@
-/// Reads the elements of DER (ITU-T X.690), as far as a certificate needs it: to find its public key.
+/// Reads as much DER (ITU-T X.690) as is needed to find the public key of a certificate.
 ///
-/// The bytes may come from a stranger. Invalid bytes end the reading, and nothing is copied or decoded.
+/// The bytes are not trusted. Invalid bytes end the reading, and nothing is copied or decoded.
 struct DERReader {
     /// One element: its tag, its content, and all its bytes.
     struct Element {
@@ -26,7 +26,8 @@ struct DERReader {
     /// The next element; `nil` at the end, or if it is not valid.
     mutating func next() -> Element? {
         var bytes = rest
-        // A tag whose low bits are all set continues in the next byte. Certificates have none where this reads.
+        // A tag whose low bits are all set continues in the next byte. The parts of a certificate that are read here
+        // have none.
         guard let tag = bytes.popFirst(), tag & 0x1F != 0x1F, let count = Self.length(&bytes), count <= bytes.count
         else { return nil }
         let content = bytes.prefix(count)

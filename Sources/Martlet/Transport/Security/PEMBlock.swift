@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// One block of a PEM text (RFC 7468): what stands between `-----BEGIN LABEL-----` and `-----END LABEL-----`.
+/// One block of a PEM text (RFC 7468): the content between `-----BEGIN LABEL-----` and `-----END LABEL-----`.
 struct PEMBlock: Sendable, Hashable {
     var label: String
     var bytes: Data

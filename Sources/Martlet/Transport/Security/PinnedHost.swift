@@ -22,12 +22,13 @@ public struct PinnedHost: Sendable, Hashable {
     /// apps still accept the server. With a single pin, set `expires`.
     /// - Parameters:
     ///   - host: A host name or IP address, without scheme and port; international names in Punycode.
-    ///   - includesSubdomains: Whether the pins also apply to the subdomains. The entry with the longest name decides.
+    ///   - includesSubdomains: Whether the pins also apply to the subdomains. If several entries cover a host, the one
+    ///     with the longest name decides.
     ///   - pins: The pins, one of which must match.
     ///   - expires: The date from which the pins are no longer enforced, so that an app that is no longer updated can
     ///     still connect. Certificates are still checked in the usual way.
-    /// - Throws: ``TransportSettingsError/invalidPins(_:)`` if the host is not valid, there is no pin, or there is one pin
-    ///   that does not expire.
+    /// - Throws: ``TransportSettingsError/invalidPins(_:)`` if the host is not valid, there is no pin, or there is one
+    ///   pin that does not expire.
     public init(
         _ host: String, includesSubdomains: Bool = false, pins: [TLSPin], expires: Date? = nil
     ) throws(TransportSettingsError) {
@@ -44,8 +45,8 @@ public struct PinnedHost: Sendable, Hashable {
         self.expires = expires
     }
 
-    /// The host in the form in which hosts are compared; `nil` if it has characters that no encoded host has. Another
-    /// spelling of a host, such as with percent encoding, must not evade its pins.
+    /// The host, normalized for comparison; `nil` if it has characters that no encoded host has. Another spelling of a
+    /// host, such as one with percent-encoding, must not evade its pins.
     static func normalized(_ host: some StringProtocol) -> String? {
         var name = host.lowercased()
         if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }

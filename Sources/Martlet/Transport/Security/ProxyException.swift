@@ -10,8 +10,8 @@ struct ProxyException: Sendable, Hashable {
     private let hosts: Hosts
     private let port: Int?
 
-    /// Parses an entry such as `*`, `example.com`, `.example.com`, `*.example.com`, `example.com:8080`, `127.0.0.1`, `::1`
-    /// or `10.0.0.0/8`.
+    /// Parses an entry such as `*`, `example.com`, `.example.com`, `*.example.com`, `example.com:8080`, `127.0.0.1`,
+    /// `::1` or `10.0.0.0/8`.
     init(_ text: String) throws(TransportSettingsError) {
         if text == "*" {
             (hosts, port) = (.all, nil)

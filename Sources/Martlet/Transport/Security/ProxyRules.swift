@@ -73,7 +73,7 @@ extension ProxyServer {
     }
 }
 
-/// The host and port of an authority, in the form in which hosts are compared.
+/// The host and port of an authority, with the host normalized for comparison.
 struct HostAndPort: Sendable, Hashable {
     var host: String
     var port: Int

@@ -24,8 +24,8 @@ public struct ProxySettings: Sendable {
     ///   - port: Its port.
     ///   - user: The user name for the proxy. It goes to the proxy without encryption (Basic, RFC 7617).
     ///   - password: The password for the proxy.
-    ///   - hosts: The hosts that are reached without the proxy, such as `localhost`, `10.0.0.0/8`, or `example.com`, which
-    ///     stands for its subdomains too.
+    ///   - hosts: The hosts that are reached without the proxy, such as `localhost`, `10.0.0.0/8`, or `example.com`,
+    ///     which also covers its subdomains.
     public static func http(
         host: String, port: Int, user: String? = nil, password: Secret? = nil, except hosts: [String] = []
     ) -> ProxySettings {
@@ -43,12 +43,12 @@ public struct ProxySettings: Sendable {
         ProxySettings(content: .server(ProxyServer(kind: .socks5, host: host, port: port), except: hosts))
     }
 
-    /// The proxies that the environment names when the transport is created: `https_proxy` for `https`, `http_proxy` for
-    /// `http`, and `all_proxy` for both if they are missing. `no_proxy` lists the exceptions, separated by commas; `*`
-    /// means all hosts.
+    /// The proxies that the environment names when the transport is created: `https_proxy` for `https`, `http_proxy`
+    /// for `http`, and `all_proxy` for both if they are missing. `no_proxy` lists the exceptions, separated by commas;
+    /// `*` means all hosts.
     ///
-    /// The names may also be in upper case, except `HTTP_PROXY`, which a web server sets to a header field of its client
-    /// (CVE-2016-5385). A proxy is a URL such as `http://user:password@proxy.example.com:3128` or
+    /// The names may also be in upper case, except `HTTP_PROXY`, which a web server may set from a header field of its
+    /// client (CVE-2016-5385). A proxy is a URL such as `http://user:password@proxy.example.com:3128` or
     /// `socks5://127.0.0.1:1080`. Without a scheme it is an HTTP proxy. The default port is 80, and 1080 for SOCKS.
     public static let environment = ProxySettings(content: .environment)
 
@@ -66,7 +66,7 @@ public struct ProxySettings: Sendable {
     }
 }
 
-/// The address of a proxy, and how to log in to it.
+/// The address of a proxy, with the credentials for it.
 struct ProxyServer: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case http

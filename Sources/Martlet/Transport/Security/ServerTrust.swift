@@ -4,15 +4,16 @@
     internal import Foundation
 #endif
 
-/// A transport's judgement of a server's certificate, for a system that asks the transport.
+/// Decides whether to accept a server's certificate, for a system that asks the transport.
 struct ServerTrust: Sendable {
-    /// The way in which the certificate of one host is judged.
+    /// The way in which the certificate of one host is checked.
     enum Judgement: Sendable, Equatable {
-        /// The system judges it alone.
+        /// The system decides alone.
         case system
-        /// The system judges it with these authorities; without `anchors`, with its own. Then ``verdict(isTrusted:leaf:for:at:)``.
+        /// The system checks it with these authorities, or with its own if `anchors` is `nil`. Then
+        /// ``verdict(isTrusted:leaf:for:at:)`` decides.
         case evaluate(anchors: [Data]?, onlyAnchors: Bool)
-        /// It is refused.
+        /// The certificate is refused.
         case refuse
     }
 
@@ -32,7 +33,7 @@ struct ServerTrust: Sendable {
         }
     }
 
-    /// The error with which the connection is refused after the evaluation; `nil` if it is accepted.
+    /// The error that refuses the connection after the check; `nil` if the certificate is accepted.
     /// - Parameters:
     ///   - isTrusted: Whether the system accepts the chain of certificates.
     ///   - leaf: The server's own certificate in DER.

@@ -12,7 +12,7 @@
 public struct TLSCertificate: Sendable, Hashable {
     /// The certificate in DER.
     public let der: Data
-    /// Its `SubjectPublicKeyInfo` in DER. Not stored, because certificates would be compared by it, too.
+    /// Its `SubjectPublicKeyInfo` in DER. Not stored: a stored property would take part in `==`.
     var publicKey: Data { DERReader.publicKey(ofCertificate: [UInt8](der)).map { Data($0) } ?? Data() }
 
     /// Creates a certificate from DER.

@@ -12,8 +12,8 @@
 
 /// A certificate or public key that a server of a ``PinnedHost`` may present.
 ///
-/// Pin the public key: the server can then renew its certificate with the same key. Only the server's own certificate is
-/// compared. To pin an authority, trust no other with ``TLSSettings/Authorities/only(_:)``.
+/// Pin the public key: the server can then renew its certificate with the same key. Only the server's own certificate
+/// is compared. To pin an authority, trust no other with ``TLSSettings/Authorities/only(_:)``.
 public struct TLSPin: Sendable, Hashable {
     private enum Kind: Hashable {
         case certificate, publicKey
@@ -45,13 +45,14 @@ public struct TLSPin: Sendable, Hashable {
 
     #if canImport(CryptoKit) || Encryption
         /// The SHA-256 of a public key in base64, with or without `sha256/` before it: the `pin-sha256` of RFC 7469,
-        /// section 2.4, as OkHttp, curl and Android's network security configuration take it.
+        /// section 2.4, as OkHttp, curl and Android's network security configuration use it.
         ///
         /// On Linux it needs the trait `Encryption`.
         /// - Throws: ``TransportSettingsError/invalidPins(_:)`` if the text is not the base64 of 32 bytes.
         public static func publicKey(sha256 text: String) throws(TransportSettingsError) -> TLSPin {
             var base64 = text.hasPrefix("sha256/") ? text.dropFirst(7) : text[...]
-            // curl writes two slashes, but the first digit of 44 may be a slash, too.
+            // curl writes `sha256//`. The first of the 44 base64 digits may be a slash as well, so drop it only from
+            // 45.
             if base64.utf8.count == 45, base64.hasPrefix("/") { base64 = base64.dropFirst() }
             guard let digest = Data(base64Encoded: String(base64)), digest.count == SHA256.Digest.byteCount else {
                 throw .invalidPins("The pin is not the SHA-256 of a public key in base64.")

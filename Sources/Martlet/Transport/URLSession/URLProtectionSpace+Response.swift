@@ -7,7 +7,7 @@
     #endif
 
     extension URLProtectionSpace {
-        /// Whether the challenge is a 401 of the server, which the caller gets as a response.
+        /// Whether the challenge is a 401 from the server, which the caller gets as a response.
         package var isOfServerResponse: Bool {
             let methods = [
                 NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,

@@ -20,7 +20,7 @@
             var maximumCount: Int?
             var isTooLarge = false
             var head: HTTPResponse?
-            /// The head as long as only the first bytes of the body can tell what the session has decoded.
+            /// The head, while the first bytes of the body are needed to tell which codings the session has decoded.
             var undecided: HTTPResponse?
             var hasHead = false
             var pieces: [Data] = []
@@ -33,7 +33,7 @@
             /// The task has been cancelled.
             var wasCancelled = false
             /// The session waits for the result of the redirect callback; on Linux the task must not be cancelled
-            /// before it has that.
+            /// before that.
             var isRedirecting = false
             /// Retained until the task has finished.
             var upload: URLSessionUpload?
@@ -44,7 +44,7 @@
         /// The head of the response, and the task that waits for it.
         typealias Decision = (sender: CheckedContinuation<HTTPResponse, any Error>?, head: HTTPResponse)
 
-        /// Receives the head, and decides what it announces if that does not depend on the body.
+        /// Receives the head, and decides which codings it announces if that does not depend on the body.
         mutating func receive(_ head: HTTPResponse, hasBody: Bool) -> Decision? {
             isRedirecting = false
             hasHead = true
@@ -53,7 +53,7 @@
             return decide()
         }
 
-        /// Decides what the head announces, if the bytes that have arrived are enough.
+        /// Decides which codings the head announces, if enough bytes have arrived.
         mutating func decide(_ data: Data? = nil, isComplete: Bool = false) -> Decision? {
             guard let undecided else { return nil }
             var start = pieces.reduce(into: Data()) { $0 += $1 }

@@ -59,7 +59,7 @@
         }
 
         /// - Parameter wait: Records the task that waits for the response.
-        /// - Returns: Whether the task has started. It has not if the exchange has failed before.
+        /// - Returns: Whether the task has started; `false` if the exchange has already failed.
         private func start(
             _ upload: URLSessionUpload, on connections: URLSessionTransport.Connections,
             _ wait: (inout State) -> Void
@@ -147,7 +147,7 @@
             if cancelling { ended.queue?.addOperation { self.cancelTask() } }
         }
 
-        /// On the session's queue.
+        /// Must be called on the session's queue.
         private func cancelTask() {
             let task = state.withLock { state -> URLSessionTask? in
                 guard !state.isOver, !state.isRedirecting, !state.wasCancelled else { return nil }
@@ -169,7 +169,7 @@
             // On Linux a 100 arrives as a response of its own.
             guard response.statusCode >= 200 || response.statusCode == 101 else { return true }
             let head = HTTPResponse(response)
-            // Otherwise the fields describe a body that the response does not have.
+            // The fields of a response without a body may still describe one.
             let hasBody = !isHead && head.status.code != 204 && head.status.code != 304
             let (decided, isWanted) = state.withLock { state in
                 (state.receive(head, hasBody: hasBody), state.end == nil)
@@ -178,7 +178,6 @@
             return isWanted
         }
 
-        /// Receives a chunk of the body.
         func receive(_ data: Data) {
             guard !data.isEmpty else { return }
             let (decided, reader, isUnwanted, isTooLarge) = state.withLock {
@@ -222,14 +221,12 @@
         }
 
         #if canImport(FoundationNetworking)
-            /// Receives the number of bytes sent.
             func reportSent(_ count: Int64) {
                 // Without the lock, because the receiver may take locks of its own.
                 state.withLock { $0.upload }?.reportSent(count)
             }
         #endif
 
-        /// Receives the end of the task.
         func complete(_ response: URLResponse?, _ error: (any Error)?) {
             let (hasHead, hasSent, upload) = state.withLock { state in
                 defer {

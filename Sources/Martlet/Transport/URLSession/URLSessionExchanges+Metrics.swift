@@ -2,7 +2,7 @@
     internal import Foundation
 
     extension URLSessionExchanges {
-        // Before the end of the task, so that the observer sees the metrics with the response.
+        // Called before the task ends, so that the observer sees the metrics with the response.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
         ) {

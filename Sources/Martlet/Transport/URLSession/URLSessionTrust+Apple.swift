@@ -3,7 +3,7 @@
     internal import Network
     internal import Security
 
-    /// Judges the certificates of servers, and presents the client's.
+    /// Checks the certificates of servers, and presents the client's.
     struct URLSessionTrust: Sendable {
         private let server: ServerTrust
         private let identity: URLCredential?
@@ -104,8 +104,8 @@
             }
         }
 
-        /// `@unchecked Sendable` is right because the trust belongs to one challenge, which hands it to one queue and does
-        /// not use it afterwards.
+        /// `@unchecked Sendable` is right because the trust belongs to one challenge, which hands it to one queue and
+        /// does not use it afterwards.
         private struct UncheckedTrust: @unchecked Sendable {
             let value: SecTrust
 
@@ -162,7 +162,7 @@
             return URLCredential(identity: identity, certificates: nil, persistence: .forSession)
         }
 
-        /// Swift cannot test a value of Core Foundation for its type, so its type number is compared.
+        /// Swift cannot check the type of a Core Foundation value, so its type ID is compared.
         private static func identity(_ value: CFTypeRef?) -> SecIdentity? {
             guard let value, CFGetTypeID(value) == SecIdentityGetTypeID() else { return nil }
             return unsafeDowncast(value, to: SecIdentity.self)

@@ -2,8 +2,8 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// The settings of a session. FoundationNetworking has no challenge for certificates, ignores the minimum version of
-    /// TLS and the proxies of its configuration, and reads its authorities from the environment.
+    /// The settings of a session. FoundationNetworking has no challenge for certificates, ignores the minimum version
+    /// of TLS and the proxies of its configuration, and reads its authorities from the environment.
     struct URLSessionTrust: Sendable {
         /// - Throws: ``TransportSettingsError/unsupported(_:)`` unless the settings change nothing.
         init?(

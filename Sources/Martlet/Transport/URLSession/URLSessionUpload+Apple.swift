@@ -61,7 +61,7 @@
             task.resume()
         }
 
-        /// The stream for the session, which asks for it when it is ready to send; only once, unless the body can be
+        /// The stream that the session asks for when it is ready to send. Available once, unless the body can be
         /// repeated.
         func takeStream() -> InputStream? {
             guard let body else { return nil }

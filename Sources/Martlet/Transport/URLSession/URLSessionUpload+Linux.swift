@@ -5,8 +5,8 @@
     /// A task that is ready to start, with its body, for FoundationNetworking.
     ///
     /// FoundationNetworking reads an `InputStream` on the one queue that serves all transfers of the process, and
-    /// blocks it until the stream has data; no other transfer continues, and no task can be cancelled. A stream is
-    /// therefore read completely before the task starts: into memory, or into a temporary file if it has more than a
+    /// blocks that queue until the stream has data. No other transfer continues, and no task can be cancelled. A stream
+    /// is therefore read completely before the task starts: into memory, or into a temporary file if it has more than a
     /// megabyte.
     final class URLSessionUpload: Sendable {
         /// libcurl waits for a second.
@@ -73,7 +73,6 @@
             task.resume()
         }
 
-        /// Receives the number of bytes sent.
         func reportSent(_ count: Int64) {
             // FoundationNetworking has opened the file by now.
             file?.removeName()
@@ -88,7 +87,7 @@
 
     /// Runs the callbacks of a session without an `Operation` for each of them, which costs more than the callback.
     private final class CallbackQueue: OperationQueue, @unchecked Sendable {
-        // Sound: the only property of this class is a constant that is `Sendable`.
+        // `@unchecked Sendable` is right because the only property is a `Sendable` constant.
         private let queue = BlockingQueue("martlet.urlsession")
 
         override func addOperation(_ block: @escaping @Sendable () -> Void) {
@@ -97,7 +96,7 @@
     }
 
     extension TransportError {
-        /// Whether libcurl does not know a coding of the body, or refuses so many.
+        /// Whether the body has a coding that libcurl does not know, or more codings than it accepts.
         static func isUndecodable(_ error: URLError) -> Bool {
             error.code == .unknown && error.localizedDescription.lowercased().contains("content encoding")
         }

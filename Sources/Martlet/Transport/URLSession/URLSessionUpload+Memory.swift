@@ -12,8 +12,8 @@
             totalBytesExpectedToSend: Int64
         ) {
             exchange(for: task)?.reportSent(totalBytesSent)
-            // FoundationNetworking reads the file on new threads again and again, and glibc keeps the freed memory of
-            // each of them. In a long upload that memory exceeds all data in transit.
+            // FoundationNetworking keeps reading the file on new threads, and glibc keeps the freed memory of each of
+            // them. In a long upload that memory exceeds all data in transit.
             guard totalBytesSent / Self.stretch != (totalBytesSent - bytesSent) / Self.stretch else { return }
             Self.giveMemoryBack()
         }
