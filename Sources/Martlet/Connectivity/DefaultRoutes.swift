@@ -1,5 +1,6 @@
 extension DefaultRoutes {
-    /// Whether there may be a default route. Apple's URLSession reports by itself that there is no network.
+    /// Whether there may be a default route. Always `true` on Apple platforms, where `URLSession` itself reports a
+    /// missing network.
     static var mayExist: Bool {
         #if canImport(Network)
             true
@@ -16,15 +17,15 @@ extension DefaultRoutes {
 
     /// The default routes in the kernel's tables. Without one, nothing leaves the local network.
     enum DefaultRoutes {
-        /// Whether there is one; `true` if the tables cannot be read.
+        /// Whether there is a default route; `true` if the tables cannot be read.
         static func exist() -> Bool {
             let (four, six) = (contents(of: "/proc/net/route"), contents(of: "/proc/net/ipv6_route"))
             if four == nil, six == nil { return true }
             return four.map(isInIPv4Table) == true || six.map(isInIPv6Table) == true
         }
 
-        /// Whether the text of /proc/net/route has a default route: `Iface Destination Gateway Flags RefCnt Use Metric
-        /// Mask …`.
+        /// Whether the text of /proc/net/route has a default route:
+        /// `Iface Destination Gateway Flags RefCnt Use Metric Mask …`.
         static func isInIPv4Table(_ text: String) -> Bool {
             text.split(separator: "\n").contains { line in
                 let fields = line.split(whereSeparator: \.isWhitespace)
@@ -32,8 +33,8 @@ extension DefaultRoutes {
             }
         }
 
-        /// Whether the text of /proc/net/ipv6_route has a default route: destination, length of its prefix, source, length
-        /// of its prefix, next hop, metric, two counters, flags and device.
+        /// Whether the text of /proc/net/ipv6_route has a default route: destination, length of its prefix, source,
+        /// length of its prefix, next hop, metric, two counters, flags and device.
         static func isInIPv6Table(_ text: String) -> Bool {
             text.split(separator: "\n").contains { line in
                 let fields = line.split(whereSeparator: \.isWhitespace)

@@ -4,8 +4,8 @@
 
     /// Reports whether the device has a network, at first and when the system's path changes, until it is released.
     ///
-    /// `@unchecked Sendable` is correct because, once the monitor runs, the only use of it is `cancel()`, which any thread
-    /// may call.
+    /// `@unchecked Sendable` is correct because, once the monitor runs, the only use of it is `cancel()`, which any
+    /// thread may call.
     final class NetworkWatch: @unchecked Sendable {
         private let monitor = NWPathMonitor()
 

@@ -2,8 +2,8 @@
     internal import Dispatch
     internal import MartletLibc
 
-    /// Reports whether the device has a network, at first and whenever the kernel announces a change of links, addresses
-    /// or routes (rtnetlink(7)), until it is released.
+    /// Reports whether the device has a network, at first and whenever the kernel announces a change of links,
+    /// addresses or routes (rtnetlink(7)), until it is released.
     ///
     /// `@unchecked Sendable` is correct because the only use of the source is `cancel()`, which any thread may call.
     final class NetworkWatch: @unchecked Sendable {
@@ -23,7 +23,7 @@
             }
             source.setCancelHandler { System.close(socket) }
             self.source = source
-            // After the socket has been opened, so that no change is missed.
+            // Report only once the socket is open, so that no change is missed.
             queue.start { report(DefaultRoutes.exist()) }
             source.activate()
         }
@@ -60,7 +60,7 @@
             return descriptor
         }
 
-        /// Reads all pending announcements. Which they are does not matter, nor whether some were lost.
+        /// Reads and discards all pending announcements. Their content does not matter, nor whether some were lost.
         private static func drain(_ socket: Int32) {
             var buffer = [UInt8](repeating: 0, count: 8192)
             while true {

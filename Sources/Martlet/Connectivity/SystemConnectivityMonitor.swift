@@ -1,4 +1,4 @@
-/// The system's knowledge of the network: `NWPathMonitor` on Apple platforms, the kernel's default routes on Linux.
+/// Reports the system's view of the network: `NWPathMonitor` on Apple platforms, the kernel's default routes on Linux.
 ///
 /// The system is watched from the first subscription on, once for all clients. If it cannot be watched, the device
 /// counts as connected.

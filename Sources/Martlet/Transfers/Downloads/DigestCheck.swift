@@ -126,7 +126,7 @@
                 guard bytes.count >= 3, bytes[0].isEmpty, let value = Data(base64Encoded: String(bytes[1])) else {
                     continue
                 }
-                // The last member of a name wins (RFC 9651, section 4.2.2).
+                // If a name repeats, the last member wins (RFC 9651, section 4.2.2).
                 result[name.lowercased()] = value
             }
             return result

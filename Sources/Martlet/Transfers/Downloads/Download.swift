@@ -22,9 +22,9 @@ public struct DownloadOptions: Sendable, Hashable {
     /// needs no token. If no user is signed in, or the client has no ``TokenManager``, the request must have the same
     /// credentials: cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
     ///
-    /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` and a number, until a download to the
-    /// path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. They are not flushed to the disk:
-    /// after a power failure only a `check` proves that they are intact.
+    /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` and a number, until a download to
+    /// the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. They are not flushed to
+    /// the disk: after a power failure only a `check` proves that they are intact.
     ///
     /// Other users of the system can neither read nor write the hidden file. A file that they could have written is not
     /// resumed, and one that belongs to another user of the system is neither used nor removed: the download starts
@@ -75,8 +75,8 @@ extension NetworkClient {
     /// The body is written in chunks, so that memory use does not depend on its size. If the connection breaks,
     /// ``RetryPolicy`` decides on another attempt, which resumes where the last one stopped if the server supports it
     /// (`Range` and `If-Range`, RFC 9110, sections 13.1.5 and 14.2) and the file has not changed. A 401 is handled as
-    /// in any other call: the client refreshes the token and sends the request again. ``NetworkConfig/timeout`` restarts
-    /// with each chunk.
+    /// in any other call: the client refreshes the token and sends the request again. ``NetworkConfig/timeout``
+    /// restarts with each chunk.
     ///
     /// The request asks for an uncompressed file (`Accept-Encoding: identity`) unless the endpoint sets the field
     /// itself. Interceptors see the response in ``RequestInterceptor/validate(_:for:)`` with an empty body.
@@ -93,8 +93,8 @@ extension NetworkClient {
     ///   - path: The path of the new file. Its folder must exist.
     ///   - options: The options for storing and checking the file.
     ///   - monitor: Reports the progress of the download.
-    ///   - progress: Called with the number of bytes that have arrived: in order, and at most ten times a second if there
-    ///     is no `monitor`. All counts have been reported when the method returns.
+    ///   - progress: Called with the number of bytes that have arrived: in order, and at most ten times a second if
+    ///     there is no `monitor`. All counts have been reported when the method returns.
     /// - Throws: ``NetworkError``; ``NetworkError/downloadFailed(_:_:)`` if the file cannot be written or fails its
     ///   check.
     @discardableResult
@@ -115,9 +115,9 @@ extension NetworkClient {
         // Opening the kept file suspends, and the token may change in the meantime.
         var call = pipeline.call(endpoint, monitor: monitor)
         call.dropToken()
-        // The kept bytes belong to the session that the call has waited for.
+        // Wait for the session first: the kept bytes belong to it.
         try await admit(&call)
-        // The kept bytes of an endpoint that needs no session belong to the user, too.
+        // The kept bytes belong to the user even if the endpoint needs no session.
         let owner = call.start.owner.isBound ? call.start.owner : tokens?.currentOwner ?? .unbound
         let receiver: DownloadReceiver
         do {
@@ -189,7 +189,8 @@ extension NetworkClient {
         return try await download(endpoint, to: url.path, options: options, monitor: monitor, progress: progress)
     }
 
-    /// A call whose session has ended must neither resume kept bytes nor keep any for a later call.
+    /// The owner of the kept bytes. If the session of the call has ended, this is ``StoredOwner/unreadStore``, so that
+    /// the call neither resumes kept bytes nor keeps any for a later call.
     private func storedOwner(of owner: CallOwner) async -> StoredOwner {
         guard let tokens else { return .noUser }
         return (try? await tokens.storedOwner(of: owner)) ?? .unreadStore

@@ -1,16 +1,16 @@
 /// Keeps the unfinished file of a download locked while the system cannot suspend the process.
 ///
-/// On iOS, tvOS, watchOS and visionOS the system ends a suspended app that holds a lock in a shared container. There all
-/// work on the files of a download is done within an expiring activity of the process. When the activity expires, the
-/// lock is given up. The next work begins another activity and locks the file again; that fails if another
-/// process has used the file in between.
+/// On iOS, tvOS, watchOS and visionOS the system terminates a suspended app that holds a lock in a shared container. On
+/// these systems, all work on the files of a download is done within an expiring activity of the process. When the
+/// activity expires, the lock is given up. The next work begins another activity and locks the file again; that fails
+/// if another process has used the file in between.
 final class DownloadHold: Sendable {
     /// The system grants no activity now, because the app is about to be suspended.
     struct Suspending: Error {}
 
     private struct State {
         var activity: SharedActivity.Membership?
-        /// The file of the download, which is locked, or whose lock was given up.
+        /// The file of the download. It is locked unless ``isGivenUp``.
         var file: IncomingFile?
         /// The state of the file when its lock was given up.
         var mark: IncomingFile.Mark?
@@ -19,7 +19,7 @@ final class DownloadHold: Sendable {
 
     private let activity: SharedActivity?
     private let time: any TimeSource
-    /// All work runs here, and so does giving up the lock.
+    /// All work runs here, including giving up the lock.
     private let queue: BlockingQueue
     private let state = Locked(State())
 
@@ -69,7 +69,7 @@ final class DownloadHold: Sendable {
         state.withLock { ($0.mark, $0.isGivenUp) = (nil, false) }
     }
 
-    /// Keeps a locked file locked.
+    /// Takes over a locked file to keep it locked.
     func keep(_ file: IncomingFile?) {
         state.withLock { $0.file = file }
     }

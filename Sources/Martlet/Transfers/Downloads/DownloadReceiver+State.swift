@@ -10,12 +10,12 @@ extension DownloadReceiver {
         var resumption: PartialDownload.ResumeData?
         /// The position from which the current attempt asked for the rest; `nil` if it asked for the whole file.
         var requestedOffset: Int64?
-        /// Whether the endpoint itself sets `Range`.
         var endpointSetsRange = false
         /// Whether the next attempt must request the whole file, because the partial response did not match the kept
         /// bytes.
         var mustRestart = false
-        /// The fingerprint of the credentials of the current attempt; `nil` if the account says whose bytes these are.
+        /// The fingerprint of the credentials of the current attempt; `nil` if the account identifies the owner of the
+        /// bytes.
         var credentials: String?
         /// The number of bytes that an earlier call had kept.
         var resumedBytes: Int64 = 0

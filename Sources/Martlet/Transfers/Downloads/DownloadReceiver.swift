@@ -15,7 +15,7 @@ final class DownloadReceiver: ResponseReceiver {
     private let partial: PartialDownload
     private let options: DownloadOptions
     private let resumeFingerprint: String
-    /// Whether the call has no account, so that only its credentials tell whose bytes it may resume.
+    /// Whether the call has no account, so that its credentials decide which bytes it may resume.
     private let isAnonymous: Bool
     private let state: Locked<State>
     /// Each access to the file runs here.
@@ -25,8 +25,8 @@ final class DownloadReceiver: ResponseReceiver {
     /// - Parameters:
     ///   - resumeFingerprint: Identifies the endpoint and the account. Only bytes with the same fingerprint are
     ///     resumed.
-    ///   - isAnonymous: Whether the call has no account. It then resumes only what a call with the same credentials
-    ///     has begun.
+    ///   - isAnonymous: Whether the call has no account. It then resumes only bytes that a call with the same
+    ///     credentials has kept.
     init(
         to path: String, _ options: DownloadOptions, resumeFingerprint: String, isAnonymous: Bool = false,
         steps: FileSteps = .unobserved, activity: SharedActivity? = .downloads, time: any TimeSource = .system
@@ -120,8 +120,8 @@ final class DownloadReceiver: ResponseReceiver {
     }
 
     /// Decides whether an attempt resumes: it asks for the rest if the file has bytes that can be resumed, the method
-    /// is GET (ranges are defined for no other method, RFC 9110, section 14.2), and the endpoint does not ask for a range
-    /// itself.
+    /// is GET (ranges are defined for no other method, RFC 9110, section 14.2), and the endpoint does not ask for a
+    /// range itself.
     private static func resumePoint(
         for request: HTTPRequest, _ state: State
     ) -> (offset: Int64, validator: String)? {
@@ -228,7 +228,7 @@ final class DownloadReceiver: ResponseReceiver {
         }
         let result = after
         return try state.withLock { state in
-            // The next attempt has already requested the bytes from `before.written` on, and will write these again.
+            // A later attempt has requested the bytes from `before.written` on, and will write these again.
             guard state.attempt == before.attempt else { throw CancellationError() }
             state = result
             return result.written

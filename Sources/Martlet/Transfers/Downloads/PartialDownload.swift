@@ -11,7 +11,8 @@ internal import MartletLibc
 ///
 /// - ``ResumeData/init(_:resumeFingerprint:credentials:)`` decides whether a response can be resumed later;
 /// - ``openState(for:resumeFingerprint:)`` decides whether a new call starts from kept bytes;
-/// - ``DownloadReceiver/willSend(_:)`` decides whether kept bytes without a user have the credentials of the request;
+/// - ``DownloadReceiver/willSend(_:)`` decides whether bytes kept without an account belong to the credentials of the
+///   request;
 /// - ``DownloadReceiver`` decides whether an attempt asks for the rest;
 /// - ``HTTPResponse/continues(_:from:)`` decides whether the server's response is that rest.
 struct PartialDownload: Sendable {
@@ -24,19 +25,19 @@ struct PartialDownload: Sendable {
     struct ResumeData: Codable, Hashable {
         /// Identifies the endpoint, its header fields and the account.
         let resumeFingerprint: String
-        /// Identifies the credentials of the request; empty for none, and `nil` if the account says whose bytes they are.
+        /// Identifies the credentials of the request; empty for none, and `nil` if the account identifies the owner of
+        /// the bytes.
         let credentials: String?
         /// The value for `If-Range`.
         let validator: String
-        /// The size of the complete file.
         let total: Int64
         /// The server's digest of the complete file.
         let reprDigest: String?
 
         /// - Returns: `nil` if the download cannot be resumed. It can if the response has a length and a strong
         ///   validator: a strong entity tag, or a modification date at least a second before its `Date` (RFC 9110,
-        ///   sections 8.8.2.2 and 13.1.5). Representations that the server selects by header fields may have the same
-        ///   date.
+        ///   sections 8.8.2.2 and 13.1.5). A date does not count if `Vary` names fields other than `Accept-Encoding`
+        ///   and `Origin`, because the representations that they select may share a date.
         init?(_ head: HTTPResponse, resumeFingerprint: String, credentials: String? = nil) {
             guard let total = head.contentLength, head.headerFields[.acceptRanges] != "none",
                 ContentCodings(head.headerFields).names.isEmpty
@@ -65,9 +66,9 @@ struct PartialDownload: Sendable {
         self.user = user
     }
 
-    /// Opens the file and returns the state from which the download starts: with the kept bytes, if the options ask for
-    /// them and they belong to the same endpoint and account. If the name of the kept bytes or of their resume data is
-    /// taken by another user's file, the download uses another name, and keeps nothing.
+    /// Opens the file, and returns the state in which the download starts. It includes the kept bytes if the options
+    /// ask for them and they belong to the same endpoint and account. If the name of the kept bytes or of their resume
+    /// data is taken by another user's file, the download uses another name, and keeps nothing.
     func openState(for options: DownloadOptions, resumeFingerprint: String) throws -> DownloadReceiver.State {
         var state = DownloadReceiver.State()
         if !options.replacesExisting, Disk.exists(destination.path) {
@@ -131,7 +132,7 @@ struct PartialDownload: Sendable {
 
     /// Removes the kept bytes. The caller must hold the lock on them.
     func remove() {
-        // The resume data first: without it the bytes are never resumed.
+        // Remove the resume data first: without it, the bytes are never resumed.
         removeResumeData()
         if !isForeign(destination.partial) { System.unlink(destination.partial) }
     }
@@ -165,8 +166,8 @@ extension HTTPResponse {
         HTTPField.Name("Repr-Digest").flatMap { headerFields[$0] }
     }
 
-    /// Whether a partial response is the rest of the known file, starting at a position. The request has asked for that with
-    /// `If-Range`, but some servers ignore the field.
+    /// Whether a partial response is the rest of the known file, starting at a position. The request has asked for that
+    /// with `If-Range`, but some servers ignore the field.
     func continues(_ resumeData: PartialDownload.ResumeData, from start: Int64) -> Bool {
         guard let range = headerFields[.contentRange].flatMap(ContentRange.init), let bounds = range.bounds,
             bounds.lowerBound == start, bounds.upperBound == resumeData.total - 1,

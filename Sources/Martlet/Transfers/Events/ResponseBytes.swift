@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// The body of a response, in the pieces in which it arrives. See ``NetworkClient/stream(_:monitor:)-(Endpoint,_)``.
+/// The body of a response, in the chunks in which it arrives. See ``NetworkClient/stream(_:monitor:)-(Endpoint,_)``.
 ///
 /// Iterating throws ``NetworkError``. The body can be read once; a second pass throws
 /// ``NetworkError/invalidResponse(_:reason:)``.
@@ -17,13 +17,13 @@ public struct ResponseBytes: AsyncSequence, Sendable {
 
     /// - Parameters:
     ///   - call: The call that the errors name.
-    ///   - report: Learns that the body broke off.
+    ///   - report: Receives the error if the body breaks off.
     init(_ stream: ByteStream, of call: CallDescription, reportingTo report: (any OutcomeReport)?) {
         self.stream = stream
         self.failures = Failures(call: call, report: report)
     }
 
-    /// Turns the errors of the body into those of the call.
+    /// Converts errors of the body to errors of the call.
     private struct Failures {
         let call: CallDescription
         let report: (any OutcomeReport)?
@@ -55,8 +55,8 @@ public struct ResponseBytes: AsyncSequence, Sendable {
             }
         }
 
-        /// The next piece, or `nil` at the end, for a caller on an actor. A `for try await` loop calls it, and throws errors
-        /// of the type ``NetworkError``.
+        /// The next piece, or `nil` at the end, for a caller on an actor. A `for try await` loop calls it, and throws
+        /// errors of the type ``NetworkError``.
         /// - Throws: ``NetworkError``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetworkError) -> Data? {
             // Safe: the caller has exclusive access to the iterator, and waits until the copy comes back.

@@ -14,11 +14,11 @@ extension NetworkClient {
     /// for try await piece in log.value { … }
     /// ```
     ///
-    /// Only what is read is fetched, and releasing the stream ends the exchange. The stream also ends with the session
-    /// that the call belongs to. The timeout applies until the head has arrived; the stream itself has no time limit.
-    /// Apple's `URLSession` withholds the head of some responses until 512 bytes have arrived
-    /// (<doc:UploadsAndDownloads#What-a-server-of-streams-sends>). The stream holds its slot among
-    /// ``NetworkConfig/maximumConcurrentRequests`` until its end.
+    /// The client fetches only as much as is read, and releasing the stream ends the exchange. The stream also ends
+    /// with the session that the call belongs to. The timeout applies until the head has arrived; the stream itself has
+    /// no time limit. Apple's `URLSession` withholds the head of some responses until 512 bytes have arrived
+    /// (<doc:UploadsAndDownloads#What-a-server-of-streams-sends>). Until its end, the stream counts against
+    /// ``NetworkConfig/maximumConcurrentRequests``.
     /// - Parameters:
     ///   - endpoint: The endpoint to send.
     ///   - monitor: Reports the progress of the response.
@@ -37,7 +37,7 @@ extension NetworkClient {
         try await stream(Call<NoContent>.get(path), monitor: monitor)
     }
 
-    /// - Parameter check: Refuses a response by its head.
+    /// - Parameter check: Throws if the head of the response is not acceptable.
     /// - Returns: The response, and the owner of the call.
     func stream(
         _ call: OutgoingCall, check: (HTTPResponse) throws(NetworkError) -> Void = { _ in }
@@ -111,7 +111,7 @@ private final class StreamReceiver: ResponseReceiver {
 
     func finish(_ head: HTTPResponse) async throws {}
 
-    /// The request slot and the end of the monitor's events, released when the body has been read or is dropped.
+    /// Holds the request slot until the body has been read or is released. Then the monitor's events end as well.
     private final class Exchange: Sendable {
         private let held: Locked<(slot: RequestSlot?, finish: @Sendable () -> Void)?>
 
@@ -123,7 +123,7 @@ private final class StreamReceiver: ResponseReceiver {
 
         /// Has an effect only once: after that, the monitor may already belong to another call.
         func end() {
-            // Released without the lock, because the next call to get the slot may come back here.
+            // Released outside the lock, because the next call that gets the slot may come back here.
             let held = held.withLock { held in
                 defer { held = nil }
                 return held

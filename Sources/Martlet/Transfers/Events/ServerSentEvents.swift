@@ -16,26 +16,26 @@ extension NetworkClient {
     /// }
     /// ```
     ///
-    /// The client connects when the first event is requested, with a token like any other call. All connections belong to
-    /// the session that was current when the iteration began; the sequence and an open connection end with that
+    /// The client connects when the first event is requested, with a token like any other call. All connections belong
+    /// to the session that was current when the iteration began; the sequence and an open connection end with that
     /// session. If the connection ends or breaks, the client reconnects after the time that the server has set
     /// (`retry`), or after 3 seconds, and longer after each failure. It sends the id of the last event
-    /// (`Last-Event-ID`). It also reconnects if the token cannot be refreshed for now, and if a server that has opened the
-    /// stream once refuses a reconnection for now: with 408, 425, 429, 502, 503 or 504, such as 503 during a restart.
+    /// (`Last-Event-ID`). It also reconnects if the token cannot be refreshed for now, or if a server that has opened
+    /// the stream before refuses a reconnection with 408, 425, 429, 502, 503 or 504, such as 503 during a restart.
     ///
     /// The sequence ends after a 204, or with the connection if `reconnects` is `false`. Any other error ends it and is
     /// thrown: a 404, a 500, a 503 to the first connection after all retries, another content type,
     /// ``NetworkError/sessionChanged(_:)`` after another sign-in, ``NetworkError/signInRequired(_:)`` after a sign-out,
     /// ``NetworkError/sessionExpired(_:_:_:)``, or ``NetworkError/cancelled(_:)`` if the task is cancelled.
     ///
-    /// A quiet connection has no time limit. Until the head of its response has arrived it has the endpoint's timeout; see
-    /// <doc:UploadsAndDownloads#What-a-server-of-streams-sends>.
+    /// A quiet connection has no time limit. The endpoint's timeout applies only until the head of its response has
+    /// arrived; see <doc:UploadsAndDownloads#What-a-server-of-streams-sends>.
     /// - Parameters:
     ///   - endpoint: The endpoint that sends the events.
     ///   - lastEventID: The id of the last event of an earlier sequence, to continue after it.
     ///   - reconnects: Whether to reconnect. If `false`, the sequence ends with the connection.
-    ///   - willReconnect: Called before the sequence waits to connect again: with the error that broke the connection, or
-    ///     with `nil` if the server has closed it.
+    ///   - willReconnect: Called before the sequence waits to connect again: with the error that broke the connection,
+    ///     or with `nil` if the server has closed it.
     public func serverSentEvents(
         from endpoint: any Endpoint, lastEventID: String = "", reconnects: Bool = true,
         willReconnect: (@Sendable (NetworkError?) -> Void)? = nil
@@ -71,7 +71,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     fileprivate let reconnects: Bool
     fileprivate let willReconnect: (@Sendable (NetworkError?) -> Void)?
 
-    /// Connects again, with the `lastEventID` of the sequence.
+    /// Starts a pass with a connection of its own, which begins after the `lastEventID` of the sequence.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
@@ -83,7 +83,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private static let maximumDelay: Duration = .seconds(60)
         private static let minimumDelay: Duration = .milliseconds(100)
         private static let longestPause: Duration = .seconds(86_400)
-        /// Not 500: a server that fails on one `Last-Event-ID` may fail on it for ever.
+        /// Not 500: a server that fails on one `Last-Event-ID` may fail on it forever.
         private static let temporaryRefusals: Set<Int> = [408, 425, 429, 502, 503, 504]
 
         private let events: ServerSentEvents
@@ -131,8 +131,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return nil
         }
 
-        /// The next event, or `nil` at the end, for a caller on an actor. A `for try await` loop calls it, and throws errors
-        /// of the type ``NetworkError``.
+        /// The next event, or `nil` at the end, for a caller on an actor. A `for try await` loop calls it, and throws
+        /// errors of the type ``NetworkError``.
         /// - Throws: ``NetworkError``.
         public mutating func next(
             isolation actor: isolated (any Actor)?
@@ -170,9 +170,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             failures = 0
         }
 
-        /// Finds the session of all connections, if the store had not been read when the iteration began, or if the
-        /// connection starts a session (``NetworkConfig/automaticSignIn``). A connection that fails does not report it, and
-        /// the next one must not belong to another session or to none.
+        /// Finds the session of all connections before the first one, if the store had not been read when the iteration
+        /// began, or if ``NetworkConfig/automaticSignIn`` starts a session. A failed connection would not report the
+        /// session, and the next one must not belong to another session or to none.
         private mutating func findSession() async throws(NetworkError) {
             guard let tokens = events.client.tokens, owner.isBound, owner.session == nil else { return }
             if owner.signInState == .unknown {
@@ -243,7 +243,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
     }
 
-    /// Refuses a response that is no stream of events.
+    /// Throws if a response is not a stream of events.
     private func check(_ head: HTTPResponse) throws(NetworkError) {
         guard head.status.code != 204 else { return }
         let type = head.headerFields[.contentType].map(Self.mediaType)
@@ -255,7 +255,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
     }
 
-    /// The media type without parameters, which white space may precede (RFC 9110, section 5.6.6).
+    /// The media type without parameters and the white space before them (RFC 9110, section 5.6.6).
     private static func mediaType(of field: String) -> String {
         var type = field.prefix { $0 != ";" }[...]
         type = type.drop { $0 == " " || $0 == "\t" }

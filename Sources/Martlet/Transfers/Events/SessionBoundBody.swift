@@ -4,9 +4,9 @@
     internal import Foundation
 #endif
 
-/// One pass over the body of a response that ends with the session of its call, even while no bytes arrive.
+/// One pass over the body of a response. It ends with the session of the call, even while no bytes arrive.
 ///
-/// A task of its own reads the body on demand, because the task that waits for bytes must return as soon as the session
+/// A separate task reads the body on demand, because the task that waits for bytes must return as soon as the session
 /// ends.
 final class SessionBoundBody: Sendable {
     private let requests: AsyncStream<Race<Data?>>.Continuation

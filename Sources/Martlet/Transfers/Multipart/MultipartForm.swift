@@ -157,17 +157,18 @@ public struct MultipartForm: Sendable {
     /// The number of bytes of the encoded form; `nil` if the length of a stream is unknown.
     ///
     /// The sizes of all files are read now, on the calling thread.
-    /// - Throws: An error that names the file if it is missing or cannot be read, or the field if its length is invalid.
+    /// - Throws: An error that names the file if it is missing or cannot be read, or the field if its length is
+    ///   invalid.
     public func contentLength() throws -> Int64? {
         try length(of: measured())
     }
 
     /// The encoded form as a stream, for one pass.
     ///
-    /// The sizes of all files are read now, on the calling thread. If a file has another size when it is sent, the stream
-    /// throws an error that names the file, so that the form always has the announced length.
-    /// - Throws: An error that names the file if it is missing or cannot be read, or the field if its length is invalid;
-    ///   also an error for a form that is not replayable and has been streamed before.
+    /// The sizes of all files are read now, on the calling thread. If a file has another size when it is sent, the
+    /// stream throws an error that names the file, so that the form always has the announced length.
+    /// - Throws: An error that names the file if it is missing or cannot be read, or the field if its length is
+    ///   invalid; also an error for a form that is not replayable and has been streamed before.
     public func stream() throws -> ByteStream {
         try opened().bytes
     }

@@ -12,7 +12,6 @@ struct MultipartPart: Sendable {
     enum Content: Sendable {
         case bytes(Data)
         case file(String)
-        /// A file whose size has been read.
         case measuredFile(String, size: Int64)
         case stream(length: Int64?, isReplayable: Bool, open: @Sendable () throws -> ByteStream)
     }
@@ -22,8 +21,8 @@ struct MultipartPart: Sendable {
     let heading: Heading
     /// The media type; `nil` sends none, or guesses it from the content of a file.
     private let contentType: String?
-    /// The delimiter, the header fields and the empty line. If the type of a file is unknown from its name,
-    /// ``measured()`` adds the type that its content has.
+    /// The delimiter, the header fields and the empty line. If the name of a file does not tell its type,
+    /// ``measured()`` adds the type of its content.
     private(set) var head: Data
     private(set) var content: Content
 

@@ -9,12 +9,10 @@ public enum TransferEvent: Sendable, Hashable {
 }
 
 extension TransferEvent {
-    /// The count of ``sent(_:)``.
     var sentCount: TransferCount? {
         if case .sent(let count) = self { count } else { nil }
     }
 
-    /// The count of ``received(_:)``.
     var receivedCount: TransferCount? {
         if case .received(let count) = self { count } else { nil }
     }

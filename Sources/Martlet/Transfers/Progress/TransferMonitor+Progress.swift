@@ -54,7 +54,7 @@
                 if let count {
                     // A progress with a total of 0 would stay indeterminate.
                     let isEmpty = count.total == 0
-                    // The total first: with a smaller total the progress would be more than finished.
+                    // Set the total first: with a smaller total, the progress would exceed it.
                     progress.totalUnitCount = isEmpty ? 1 : count.total ?? -1
                     progress.completedUnitCount = isEmpty ? 1 : count.completed
                 }

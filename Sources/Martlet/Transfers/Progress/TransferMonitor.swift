@@ -21,8 +21,8 @@ public final class TransferMonitor: Sendable {
         var attempt = 0
         /// Identifies one pass over a body. Reports of earlier passes are ignored.
         var pass = 0
-        /// The number of the body whose counts are wanted. It grows with each start of a call or an attempt, with each
-        /// body, and with each end of a call, so that the counts of an earlier body are ignored.
+        /// The number of the body whose counts are reported. It increases when a call, an attempt or a body starts, and
+        /// when a call ends, so that counts of an earlier body are ignored.
         var bodyNumber = 0
         var sent = TransferCount()
         var received = TransferCount()
@@ -102,12 +102,12 @@ extension TransferMonitor {
         }
     }
 
-    /// The number of the body whose counts are wanted.
+    /// The number of the body whose counts are reported.
     var bodyNumber: Int { state.withLock { $0.bodyNumber } }
 
     /// Numbers a body before it is handed to the transport.
-    /// - Parameter last: The number that the body's attempt has seen last. If there is a newer one, the attempt was abandoned
-    ///   and its body is ignored.
+    /// - Parameter last: The number that the body's attempt has seen last. If there is a newer one, the attempt was
+    ///   abandoned and its body is ignored.
     /// - Returns: The number to start the body with.
     func numberBody(after last: Int) -> Int {
         state.withLock { state in
@@ -163,7 +163,6 @@ extension TransferMonitor {
         }
     }
 
-    /// The current pass.
     var pass: Int { state.withLock { $0.pass } }
 
     /// Ends the call, whether it succeeded or failed.
@@ -183,7 +182,8 @@ extension TransferMonitor {
         wakeups.wake()
     }
 
-    /// Performs a call with the monitor, and passes the counts of its events on. All have been passed on when this returns.
+    /// Performs a call, and passes the counts of the monitor's events to `progress`. All have been passed when this
+    /// returns.
     func reporting<Value: Sendable>(
         _ count: @escaping @Sendable (TransferEvent) -> TransferCount?,
         to progress: @escaping @Sendable (TransferCount) -> Void,
