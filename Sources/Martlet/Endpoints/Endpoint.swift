@@ -23,13 +23,14 @@
 public protocol Endpoint: Sendable {
     /// The path below the client's base URL, with or without a leading slash.
     ///
-    /// Characters that a path must not contain are percent-encoded, including `?` and `#` (use ``query``); percent
-    /// escapes in a literal are kept. Every interpolated value is encoded as data of one segment; see ``RequestPath``. A
-    /// path with `.` or `..` segments, escaped or not, is rejected, because it could leave the base URL.
+    /// Characters that a path must not contain are percent-encoded; percent escapes in a literal are kept. A literal
+    /// with a `?` or a `#` fails the call; use ``query``. Every interpolated value is encoded as data of one segment;
+    /// see ``RequestPath``. A path with `.` or `..` segments, escaped or not, is rejected, because it could leave the
+    /// base URL.
     ///
     /// An absolute `http` or `https` URL (``RequestPath/absolute(_:)-(String)``) is used unchanged. It gets a token,
-    /// ``NetworkConfig/headers`` and the header fields of interceptors only if its origin is the base URL's or a trusted
-    /// one.
+    /// ``NetworkConfig/headers`` and the header fields of interceptors only if its origin is the base URL's or a
+    /// trusted one.
     var path: RequestPath { get }
     /// The method. Default GET.
     var method: HTTPRequest.Method { get }
@@ -51,9 +52,9 @@ public protocol Endpoint: Sendable {
     var connectivityTimeout: Duration? { get }
     /// Whether the call may refresh the access token and be replayed with the new one. Default `true`.
     ///
-    /// With `false`, the call starts no refresh and waits for none. It carries the session's access token as it is, even
-    /// if it has expired or the server has rejected it for another call. A response that rejects the token reaches the
-    /// caller as it came, such as ``NetworkError/unauthorized(_:_:)`` for a 401, and the session does not learn of it.
+    /// With `false`, the call starts no refresh and waits for none. It carries the session's access token as it is,
+    /// even if it has expired or the server has rejected it for another call. A response that rejects the token reaches
+    /// the caller unchanged, such as ``NetworkError/unauthorized(_:_:)`` for a 401, and does not affect the session.
     /// ``authentication`` still applies: without a session, the call has no token, or fails.
     ///
     /// Use it for a call whose 401 the app handles itself, such as one that asks whether a token is still valid. A
@@ -82,8 +83,8 @@ extension Endpoint {
     public var allowsRefresh: Bool { true }
 }
 
-/// An endpoint whose caller names the response type: `let articles: [Article] = try await
-/// client.send(ArticleEndpoint.all)`.
+/// An endpoint whose caller names the response type:
+/// `let articles: [Article] = try await client.send(ArticleEndpoint.all)`.
 public protocol APIEndpoint: Endpoint {}
 
 /// An endpoint with a fixed response type: `let me = try await client.send(Profile())`.

@@ -24,7 +24,8 @@ public struct Query: Sendable, Hashable {
         case repeated
         /// `ids[]=1&ids[]=2`, with the brackets encoded, for PHP and Ruby on Rails.
         case brackets
-        /// `ids=1,2`. A comma within an element is encoded, so servers must split before they decode if one can occur.
+        /// `ids=1,2`. A comma within an element is encoded. If elements may have one, the server must split before it
+        /// decodes.
         case comma
     }
 

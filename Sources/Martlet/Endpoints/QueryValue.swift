@@ -79,7 +79,7 @@ extension Decimal: QueryValue {
 }
 
 extension UUID: QueryValue {
-    /// The UUID in capital letters.
+    /// The UUID in upper case.
     public var queryText: String { uuidString }
 }
 

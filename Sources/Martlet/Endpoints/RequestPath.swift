@@ -10,11 +10,11 @@
 /// var path: RequestPath { "/users/\(name)/posts/\(id)" }
 /// ```
 ///
-/// A literal is sent as it is written; only characters that a path must not contain are percent-encoded. A query belongs
-/// in ``Endpoint/query``: a literal with a `?` or a `#` fails the call with ``NetworkError/invalidRequest(_:reason:)``
-/// before anything is sent. An interpolated value becomes part of one segment: a `/`, `?`, `#` or `%` in it is encoded.
-/// Strings, numbers, UUIDs, enums with raw values and other `LosslessStringConvertible` types can be interpolated. An
-/// optional or a ``Secret`` does not compile.
+/// A literal is sent as it is written; only characters that a path must not contain are percent-encoded. A query
+/// belongs in ``Endpoint/query``: a literal with a `?` or a `#` fails the call with
+/// ``NetworkError/invalidRequest(_:reason:)`` before anything is sent. An interpolated value becomes part of one
+/// segment: a `/`, `?`, `#` or `%` in it is encoded. Strings, numbers, UUIDs, enums with raw values and other
+/// `LosslessStringConvertible` types can be interpolated. An optional or a ``Secret`` does not compile.
 ///
 /// Encoding does not protect every value. URL parsers and servers resolve `.` and `..` even if they are encoded, and
 /// an empty segment reads as the endpoint above it. A call whose values would make such a segment fails with
@@ -36,7 +36,7 @@ public struct RequestPath: Sendable, Hashable {
 
     /// An absolute URL, such as a link in a response. It is used unchanged.
     ///
-    /// A text that you assemble is not encoded; use ``absolute(_:below:)`` for that.
+    /// It is not encoded. For a URL that you assemble yourself, use ``absolute(_:below:)``.
     public static func absolute(_ url: String) -> RequestPath {
         RequestPath(text: url, isAbsolute: true)
     }
@@ -57,11 +57,11 @@ public struct RequestPath: Sendable, Hashable {
         }
     }
 
-    /// A URL that another library has assembled from the input of users, such as a generated client. It is used unchanged
-    /// if it is below a base URL.
+    /// A URL that another library, such as a generated client, has assembled from user input. It is used unchanged if
+    /// it is below a base URL.
     ///
-    /// If it has another origin, is not below the path of the base URL, or has `.` or `..` segments, the call fails with
-    /// ``NetworkError/invalidRequest(_:reason:)`` before anything is sent.
+    /// If it has another origin, is not below the path of the base URL, or has `.` or `..` segments, the call fails
+    /// with ``NetworkError/invalidRequest(_:reason:)`` before anything is sent.
     public static func absolute(_ url: String, within base: BaseURL) -> RequestPath {
         do {
             try Location.parse(url).get().check(isWithin: base.location.get())
@@ -157,14 +157,14 @@ extension RequestPath: ExpressibleByStringInterpolation {
             append(value.rawValue.description)
         }
 
-        /// Adds the raw value of a type that could also be written as a text.
+        /// Adds the raw value of a type that is also `LosslessStringConvertible`.
         public mutating func appendInterpolation<Value: RawRepresentable & LosslessStringConvertible>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible {
             append(value.rawValue.description)
         }
 
-        /// Adds a text as a literal would add it: it may have several segments, and its percent escapes are kept. A `?` or
-        /// `#` in it is encoded. Use it for a path that the app knows or the server has sent, never for user input.
+        /// Adds a text as a literal would add it: it may have several segments, and its percent escapes are kept. A `?`
+        /// or `#` in it is encoded. Use it for a path that the app knows or the server has sent, never for user input.
         public mutating func appendInterpolation(raw text: String) {
             let hasQuery = hasQuery
             appendLiteral(text)

@@ -4,7 +4,8 @@
     internal import Foundation
 #endif
 
-/// An error that the server explained in its response, in an envelope or a problem document (RFC 9457).
+/// An error that the server explained in its response: in an envelope, in a problem document (RFC 9457), or in the
+/// app's own format (``NetworkConfig/errorBody``).
 public struct APIError: Error, Sendable, Hashable {
     /// An error in one field of the request.
     public struct FieldError: Sendable, Hashable, Codable {
@@ -20,7 +21,7 @@ public struct APIError: Error, Sendable, Hashable {
         }
     }
 
-    /// The server's error code: the envelope's `code`, or the problem's `type`.
+    /// The server's error code: the envelope's `code`, or the problem's `code` or `type`.
     public var code: String?
     /// The server's message: the envelope's `message`, or the problem's `detail` or `title`.
     public var message: String
@@ -74,8 +75,8 @@ public struct APIError: Error, Sendable, Hashable {
 }
 
 extension APIError.FieldError: CustomStringConvertible, CustomReflectable {
-    /// The field and the message with secrets masked, such as `name: at most 40 characters`. The message about a field such
-    /// as `password` is masked as a whole, because a server may quote the value; ``message`` has it.
+    /// The field and the message with secrets masked, such as `name: at most 40 characters`. The message about a field
+    /// such as `password` is masked as a whole, because a server may quote the value; ``message`` contains it.
     public var description: String { Redaction.redact((field.map { "\($0): " } ?? "") + message) }
 
     /// Shows only the redacted description, because a server may quote what the request sent.
@@ -90,7 +91,7 @@ extension APIError: CustomReflectable {
 }
 
 extension APIError {
-    /// A request ID is meant to be quoted, and could be masked because it looks like a token. The `instance` of a problem
+    /// Not masked although it may look like a token: a request ID is meant to be quoted. The `instance` of a problem
     /// document is a URL (RFC 9457, section 3.1.5).
     private static func shown(_ requestID: String) -> String {
         requestID.utf8.contains(UInt8(ascii: "/")) ? Redaction.redactURL(requestID) : requestID

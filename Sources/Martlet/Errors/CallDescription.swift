@@ -9,14 +9,14 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     /// Whether the call returns a stream as soon as the head of the response has arrived.
     var awaitsHead = false
 
-    /// The description of a call, for a custom ``APIClient`` that throws ``NetworkError``. Secrets in the URL are masked.
+    /// The description of a call, for a custom ``APIClient`` that throws ``NetworkError``. Secrets in the URL are
+    /// masked.
     public init(method: String, url: String, attempts: Int) {
         self.method = method
         self.url = Redaction.redactURL(url)
         self.attempts = attempts
     }
 
-    /// The description of a call to a location.
     init(method: String, location: Location, attempts: Int) {
         self.method = method
         self.url = location.redactedText

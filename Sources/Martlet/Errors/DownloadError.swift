@@ -4,7 +4,7 @@
     case file(path: String, reason: String)
     /// The file's digest differs from the expected one. Both are in hexadecimal.
     case digestMismatch(expected: String, actual: String)
-    /// The server returned no content (204).
+    /// The server returned no content (204 or 205).
     case noContent
     /// The server's digest is required (`Repr-Digest`, RFC 9530), and the response has none.
     case digestMissing

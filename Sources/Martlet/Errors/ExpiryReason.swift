@@ -1,5 +1,4 @@
-/// The reason why a session has expired: the way in which the server showed that it no longer accepts the session's
-/// tokens.
+/// The reason why a session has expired: how the server showed that it no longer accepts the session's tokens.
 @nonexhaustive public enum ExpiryReason: Sendable, Hashable, CustomStringConvertible {
     /// The server rejected the refresh token; contains its error code, if it sent one.
     case refreshTokenRejected(code: String?)

@@ -9,8 +9,8 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         Mirror(self, children: ["description": description], displayStyle: .enum)
     }
 
-    /// A text that says why the call failed and what to do next, without the call: for a command-line program, which knows
-    /// what it has called. Secrets are masked.
+    /// A text that says why the call failed and what to do next, without naming the call: for a command-line program
+    /// that names it itself. Secrets are masked.
     ///
     /// ```swift
     /// FileHandle.standardError.write(Data("upload failed: \(error.explanation)\n".utf8))

@@ -29,7 +29,7 @@
     case tlsFailed(CallDescription, reason: String)
     /// The request could not be built: a bad URL, a path that leaves the base, a body that does not encode.
     case invalidRequest(CallDescription, reason: String)
-    /// A file of the request's body cannot be read: it does not exist, is not a regular file, is not permitted, or
+    /// A file of the request's body cannot be read: it does not exist, is not a regular file, may not be read, or
     /// changed while it was sent.
     case unreadableFile(CallDescription, path: String, reason: String)
     /// A plain `http` URL of another machine, or a redirect to one.
@@ -43,7 +43,7 @@
     case tooManyRedirects(CallDescription, limit: Int)
     /// The endpoint does not accept the status of the response.
     case unacceptableStatus(CallDescription, ServerResponse)
-    /// The server explained its error in an envelope or a problem document (RFC 9457).
+    /// The server explained its error; see ``APIError``.
     case api(CallDescription, APIError)
     /// The response could not be decoded as the requested type.
     case decoding(CallDescription, ResponseDecodingError)

@@ -28,8 +28,8 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind
     /// The time that the server asked clients to wait (`Retry-After`).
     public var retryAfter: Duration?
-    /// The server's error code, if the token endpoint sent one with a status that does not end the session. An app can
-    /// ask the user for what the server wants, such as a second factor, and try again: the session is kept.
+    /// The server's error code, if the token endpoint sent one with a status that does not end the session. The session
+    /// is kept, so an app can ask the user for what the server requires, such as a second factor, and try again.
     public var code: String?
     /// One sentence for a log. Secrets in it are masked.
     public var description: String {
@@ -69,8 +69,8 @@ extension RefreshError {
         (kind == .offline || kind == .connection) && !mayHaveSpentToken
     }
 
-    /// Whether the next attempt may succeed as soon as the device has a network again. A server that asked for a pause is
-    /// there.
+    /// Whether the next attempt may succeed as soon as the device has a network again. A server that asked for a pause
+    /// was reached.
     var mayBeOfNetwork: Bool {
         switch kind {
         case .offline, .connection, .timedOut: retryAfter == nil

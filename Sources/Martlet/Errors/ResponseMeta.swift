@@ -21,7 +21,7 @@ public struct ResponseMeta: Sendable, Hashable {
     /// The time that the server worked on the request: `durationMs`, in milliseconds.
     public var duration: Duration?
 
-    /// Creates the information; meant for tests.
+    /// Creates metadata; meant for tests.
     public init(
         timestamp: Date? = nil, path: String? = nil, requestID: String? = nil, duration: Duration? = nil
     ) {
@@ -42,7 +42,7 @@ public struct ResponseMeta: Sendable, Hashable {
     }
 
     private static func duration(_ milliseconds: Double) -> Duration? {
-        // A number that is no duration must not overflow.
+        // A number that is not a duration must not overflow.
         guard milliseconds.isFinite, milliseconds >= 0, milliseconds < 1e15 else { return nil }
         return .seconds(milliseconds / 1000)
     }

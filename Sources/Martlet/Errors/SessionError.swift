@@ -6,9 +6,9 @@
     case expired(ExpiryReason)
     /// The session that the request belonged to has ended or was replaced by another one.
     case sessionChanged
-    /// The store cannot be read now, so it is unknown whether a user is signed in. A sign-in throws it if the session could
-    /// not be saved and ``SessionPolicy/requiresSavedTokens`` keeps it from being used. In that case, no user is signed
-    /// in.
+    /// The store cannot be read now, so it is unknown whether a user is signed in. A sign-in throws it if the session
+    /// could not be saved and ``SessionPolicy/requiresSavedTokens`` keeps it from being used. In that case, no user is
+    /// signed in.
     case unavailable(StorageError)
     /// The token has expired or was rejected, and could not be refreshed now. The session is kept.
     case refreshFailed(RefreshError)

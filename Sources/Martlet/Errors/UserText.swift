@@ -29,15 +29,15 @@ package enum UserText: CaseIterable, Sendable {
                 return choose(
                     app: Bundle.main.preferredLocalizations, user: Locale.preferredLanguages, mixes: mixes == true)
             #else
-                // FoundationEssentials has no languages. These variables are those of POSIX, in the order of precedence.
+                // FoundationEssentials has no languages. These are the POSIX variables, in order of precedence.
                 let environment = ProcessInfo.processInfo.environment
                 let names = ["LC_ALL", "LC_MESSAGES", "LANG"]
                 return Language(tag: names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty })
             #endif
         }
 
-        /// The language for an app: one that the app itself has, as for all texts of the system, unless the app allows
-        /// others (`CFBundleAllowMixedLocalizations`).
+        /// The language for an app: one of its own, as for all system texts, unless the app allows others
+        /// (`CFBundleAllowMixedLocalizations`).
         /// - Parameters:
         ///   - app: The languages of the app that suit the user, in the order of preference.
         ///   - user: The languages of the user, in the order of preference.

@@ -18,6 +18,5 @@ extension ByteStream {
         }
     }
 
-    /// A stream without bytes.
     static var empty: ByteStream { ByteStream { { nil } } }
 }

@@ -9,7 +9,7 @@ extension OutgoingBody {
     private static let pieceSize = 64 * 1024
 
     /// The uncounted body and the callbacks that report its progress. A transport that reads a body long before it
-    /// sends it counts the sent bytes itself, and calls them.
+    /// sends it counts the sent bytes itself, and calls these callbacks.
     struct Counting: Sendable {
         /// The same bytes, without counting.
         let uncounted: ByteStream

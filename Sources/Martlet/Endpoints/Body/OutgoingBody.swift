@@ -13,7 +13,8 @@ public struct OutgoingBody: Sendable {
     }
 
     package let content: Content
-    /// The number of bytes. If it is known, a transport sends exactly this `Content-Length`, and chunks otherwise.
+    /// The number of bytes. If it is known, a transport sends it as `Content-Length`; otherwise it sends the body in
+    /// chunks.
     public let length: Int64?
     /// Whether the stream can be read again if the transport needs to.
     let isRepeatable: Bool
