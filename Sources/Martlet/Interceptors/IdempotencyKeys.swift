@@ -15,10 +15,10 @@ public import HTTPTypes
 /// ```
 ///
 /// All attempts of a call carry the same key. ``RetryPolicy`` then retries the call like one with an idempotent method,
-/// for example after a lost response. Use it only with a server that respects the field. A key that the call itself has
-/// set stays as it is.
+/// for example after a lost response. Use it only with a server that supports the field. A key that the call itself has
+/// set is kept.
 public struct IdempotencyKeys: RequestInterceptor {
-    /// Notes in the context of a call that its requests carry a key.
+    /// Stored in the context of a call whose requests carry a key.
     struct Mark: Sendable {}
 
     private let key: String?
@@ -27,7 +27,7 @@ public struct IdempotencyKeys: RequestInterceptor {
 
     /// Creates an interceptor for a client, or for one call.
     /// - Parameters:
-    ///   - key: The key of the call, if the app knows what must not happen twice; `nil` for a random UUID for each call.
+    ///   - key: The app's own key for an operation that must not happen twice; `nil` for a random UUID for each call.
     ///     Two calls with the same key count as one, so pass a key only to ``NetworkClient/intercepted(by:)``.
     ///   - field: The header field.
     ///   - methods: The methods of the calls that get a key.

@@ -16,8 +16,8 @@ public struct RequestContext: Sendable {
     public var elapsed: Duration { time.uptime - startedAt }
     /// The wall clock, for comparison with dates from the server.
     public var wallClock: Date { time.wallClock }
-    /// The description of the call for errors. It is computed on each access, because redacting the path costs more
-    /// than most calls need.
+    /// The description of the call for errors. It is computed on demand: redacting the path is expensive, and most
+    /// calls do not need it.
     public var call: CallDescription {
         var call = CallDescription(method: method, location: location, attempts: sent)
         call.awaitsHead = awaitsHead
@@ -33,9 +33,8 @@ public struct RequestContext: Sendable {
     private let location: Location
     let time: any TimeSource
     let startedAt: Duration
-    /// The origin of the request.
     var origin: Origin
-    /// The body to send: of the attempt that is under way, else of the prepared request.
+    /// The body of the attempt under way; between attempts, that of the prepared request.
     var outgoing: PreparedBody?
     /// The number of times an interceptor has assigned ``body``.
     var bodyVersion = 0

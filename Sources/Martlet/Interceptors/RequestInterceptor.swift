@@ -9,7 +9,7 @@ public import HTTPTypes
 /// 2. ``CallEvent/started(_:)``, once.
 /// 3. Before each attempt, the client waits for an access token and a request slot, and attaches the token.
 /// 4. ``adapt(_:for:)``, before each attempt.
-/// 5. ``respond(to:for:)``, before each attempt. Without an answer the request is sent.
+/// 5. ``respond(to:for:)``, before each attempt. If none responds, the request is sent.
 /// 6. ``validate(_:for:)``, after each response. If the server rejected the token, the attempt fails before this hook.
 /// 7. ``retry(_:for:dueTo:)``, after each failed attempt. If the client could replace a rejected token, it sends the
 ///    request again without calling this hook, at most three times for each call, and each time with a newer token.
@@ -52,19 +52,18 @@ public protocol RequestInterceptor: Sendable {
     ///   - context: Describes the call, and has the ``RequestContext/body`` of the attempt.
     /// - Throws: Any error, to fail the attempt. Like any other failure, it may be retried.
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
-    /// Answers the request of one attempt in place of the server, for example from a cache. The first answer wins.
+    /// Answers the request of one attempt in place of the server, for example from a cache. The first response wins.
     ///
-    /// The request is authorized by then: an answer never reaches a call whose session has ended, and
+    /// The request is authorized by then: the response never reaches a call whose session has ended, and
     /// ``RequestContext/stamp`` names the session. The call holds its slot as in ``adapt(_:for:)``.
     ///
-    /// An answer is validated, retried and processed like a response of the server, but says nothing about the token: a
-    /// 401 does not refresh it. Redirects are not followed. An observer sees
-    /// ``CallEvent/received(_:_:)`` without ``CallEvent/attemptStarted(_:)``, and the
-    /// attempt does not count as sent.
+    /// The response is validated, retried and processed like one from the server, but says nothing about the token: a
+    /// 401 does not refresh it. Redirects are not followed. An observer sees ``CallEvent/received(_:_:)`` without
+    /// ``CallEvent/attemptStarted(_:)``, and the attempt does not count as sent.
     /// - Parameters:
     ///   - request: The request as it would be sent.
     ///   - context: Describes the call.
-    /// - Returns: The answer; `nil` to send the request.
+    /// - Returns: The response; `nil` to send the request.
     /// - Throws: Any error, to fail the attempt. Like any other failure, it may be retried.
     func respond(to request: HTTPRequest, for context: inout RequestContext) async throws -> ServerResponse?
     /// Inspects a response of any status that does not reject the token, and throws to fail the attempt.
@@ -75,7 +74,8 @@ public protocol RequestInterceptor: Sendable {
     func validate(_ response: ServerResponse, for context: inout RequestContext) async throws
     /// Decides what to do after a failed attempt. The first decision other than ``RetryDecision/doNotRetry`` wins.
     ///
-    /// Not called if the call was cancelled, or if a rejected token was replaced.
+    /// Not called if the call was cancelled, if a rejected token was replaced, or if the call has waited for a network
+    /// (``NetworkConfig/connectivityTimeout``).
     /// - Parameters:
     ///   - request: The prepared request, without the changes of ``adapt(_:for:)``. To retry another one, return
     ///     ``RetryDecision/retryWith(_:after:)``.

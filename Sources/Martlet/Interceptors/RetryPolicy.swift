@@ -67,7 +67,7 @@ public struct RetryPolicy: RequestInterceptor {
         guard isIdempotent, context.attempt < maximumAttempts, isTransient(error) else {
             return .doNotRetry
         }
-        // If the cache has no response now, it has none after a wait.
+        // Waiting does not put a response into the cache.
         guard request.headerFields[.cacheControl]?.contains("only-if-cached") != true else { return .doNotRetry }
         let retryAfter = error.response.flatMap {
             RetryAfter.wait(askedBy: $0.head, deviceClock: context.wallClock)

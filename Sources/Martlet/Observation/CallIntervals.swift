@@ -11,10 +11,8 @@ final class CallIntervals: NetworkObserver {
         case call, attempt, refresh
     }
 
-    /// Ends an interval, with its outcome.
     typealias End = @Sendable (_ outcome: String) -> Void
 
-    /// The open intervals of a call.
     private struct OpenCall {
         var end: End?
         var endOfAttempt: End?
@@ -28,8 +26,8 @@ final class CallIntervals: NetworkObserver {
     private let begin: @Sendable (_ kind: Kind, _ text: String, _ target: String) -> End
     private let state = Locked(State())
 
-    /// - Parameter begin: Begins an interval. The text contains nothing that identifies a person; the target, a path and
-    ///   a query with secrets masked, may.
+    /// - Parameter begin: Begins an interval. The text never identifies a person. The target, a path and query with
+    ///   secrets masked, may.
     init(begin: @escaping @Sendable (_ kind: Kind, _ text: String, _ target: String) -> End) {
         self.begin = begin
     }
@@ -70,7 +68,7 @@ final class CallIntervals: NetworkObserver {
         end?(outcome)
     }
 
-    /// Records an event of a session. At most one refresh is under way in it.
+    /// Records an event of a session, which has at most one refresh under way.
     func record(_ event: SessionEvent) {
         switch event {
         case .refreshStarted(_, let reason):

@@ -20,9 +20,9 @@ public final class LogObserver: NetworkObserver {
         case debug
         /// Normal operation: a successful attempt, a new token.
         case info
-        /// A failure that another attempt may fix: a 401, a 404, a lost connection.
+        /// A 4xx response, or a failure that another attempt may fix, such as a lost connection.
         case notice
-        /// A final failure: a 500, a call that is not retried any more, a session that the server has ended.
+        /// A 5xx response, a call that has failed for good, or a session that the server has ended.
         case error
     }
 
@@ -46,7 +46,7 @@ public final class LogObserver: NetworkObserver {
 
     private let level: Level
     private let write: @Sendable (LogLine) -> Void
-    /// Whether lines tell how the attempt's last request was transferred.
+    /// Whether lines contain the metrics of the attempt's last request.
     private let showsMetrics: Bool
     private let calls = Locked<[UUID: CallRecord]>([:])
 
@@ -135,7 +135,7 @@ public final class LogObserver: NetworkObserver {
     }
 
     private func waiting(_ call: ObservedCall) {
-        // If no network comes back in time, the call fails with the error of the attempt before. That is news.
+        // Log the error again if the network does not return in time: the call then fails with it.
         calls.withLock { $0[call.id]?.logged = nil }
         log(LogLine(.notice, call.request.method.rawValue, call.request.path ?? "", "waits for a network"))
     }

@@ -58,11 +58,11 @@ struct LogOutput: Sendable {
 private final class LogLines: Sendable {
     private struct State {
         var waiting: [String] = []
-        /// The number of lines that found no room.
+        /// The number of dropped lines.
         var lost = 0
     }
 
-    /// A terminal that blocks, for example a paused one, must not fill the memory.
+    /// Limits memory use while the terminal blocks, for example because it is paused.
     private static let maximum = 10_000
 
     fileprivate static let queue = BlockingQueue("martlet.log")

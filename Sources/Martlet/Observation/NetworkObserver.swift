@@ -16,8 +16,8 @@ public import HTTPTypes
 /// }
 /// ```
 public protocol NetworkObserver: Sendable {
-    /// Called with each event of a call, in the order of the call's life, on the thread that runs the call, which waits:
-    /// keep it short. ``RequestInterceptor`` lists how the events interleave with the hooks of interceptors.
+    /// Called with each event of a call, in order, on the thread that runs the call. The call waits for it, so keep it
+    /// short. ``RequestInterceptor`` lists how the events interleave with the hooks of interceptors.
     func observe(_ event: CallEvent)
 }
 
@@ -37,13 +37,13 @@ public protocol NetworkObserver: Sendable {
     case attemptFailed(ObservedCall, NetworkError)
     /// The device has no network, and the call waits for one; see ``NetworkConfig/connectivityTimeout``.
     case waitingForConnectivity(ObservedCall)
-    /// The client will make another attempt: after this delay, which may be zero, and because of this error of the
-    /// attempt before.
+    /// The client will make another attempt after this delay, which may be zero, because the last attempt failed with
+    /// this error.
     case retrying(ObservedCall, after: Duration, dueTo: NetworkError)
-    /// A call ends with the outcome that its caller gets, the status of the response or an error: interceptors have
-    /// processed the response, and it has been decoded. For a stream this is when its head has arrived. If several callers
-    /// have joined the call, the outcome is that of the first caller. ``ObservedCall/attempt`` is the number of attempts that
-    /// were sent.
+    /// A call ends with the outcome that its caller gets: an error, or the status of a response that interceptors have
+    /// processed and that has been decoded. A stream is finished when its head has arrived. If several callers have
+    /// joined the call, the outcome is that of the first caller. ``ObservedCall/attempt`` is the number of attempts
+    /// that were sent.
     case finished(ObservedCall, Result<Int, NetworkError>)
     /// The body of a stream broke off after ``finished(_:_:)``. Its reader gets this error.
     case streamBroke(ObservedCall, NetworkError)
@@ -97,7 +97,6 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-    /// The header fields with secrets masked.
     var redacted: HTTPFields {
         HTTPFields(
             map { field in
