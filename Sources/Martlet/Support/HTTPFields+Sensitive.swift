@@ -16,7 +16,7 @@ extension HTTPFields {
 }
 
 extension HTTPField {
-    /// Whether the app has marked the field, or its name announces a secret, or its value contains one, such as a JWT.
+    /// Whether the app has marked the field, its name announces a secret, or its value contains one, such as a JWT.
     package var isSensitive: Bool {
         indexingStrategy == .disallow || Redaction.isSensitive(headerName: name.rawName)
             || Redaction.redactFieldValue(value) != value

@@ -14,8 +14,7 @@ package enum JSONValue: Decodable, Sendable, Hashable {
     case bool(Bool)
     case null
 
-    /// The largest depth of a value. Each level takes several frames of the stack, and threads of a pool have small
-    /// ones.
+    /// The largest depth of a value. Each level takes several stack frames, and pool threads have small stacks.
     static let maximumDepth = 64
 
     package init(from decoder: any Decoder) throws {

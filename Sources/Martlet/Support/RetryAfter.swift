@@ -8,7 +8,7 @@ internal import HTTPTypes
 
 /// Reads a `Retry-After` field in both formats (RFC 9110, section 10.2.3): seconds, or a date.
 enum RetryAfter {
-    /// The time that a response asks clients to wait, which is not negative.
+    /// The time that a response asks clients to wait; never negative.
     ///
     /// A date is compared with the response's own `Date`, because the clock of this device may be wrong.
     /// - Parameters:

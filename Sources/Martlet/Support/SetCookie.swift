@@ -40,9 +40,9 @@ enum SetCookie {
         return expires.flatMap(CookieDate.parse).map { $0 <= now } ?? false
     }
 
-    /// Divides what URLSession has joined from several fields. It puts a comma and a space between them, and `Expires`
-    /// contains those too: only if a name and an equals sign follow, the next cookie starts there. A cookie's value has no
-    /// space after a comma (RFC 6265, section 4.1.1).
+    /// Splits a field that `URLSession` has joined from several with a comma and a space. `Expires` contains these too,
+    /// so the next cookie starts only where a name and an equals sign follow. A cookie's value has no space after a
+    /// comma (RFC 6265, section 4.1.1).
     static func separated(_ field: String) -> [Substring] {
         var cookies: [Substring] = []
         var start = field.startIndex

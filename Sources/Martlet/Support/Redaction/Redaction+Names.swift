@@ -2,7 +2,7 @@
 extension Redaction {
     /// The kind of secret that a name announces, which decides how far its value reaches.
     enum SecretKind {
-        /// The credentials of an `Authorization` field: a scheme and what follows it.
+        /// The credentials of an `Authorization` field, after their scheme.
         case authorization
         /// One or more pairs of a name and a value.
         case cookie
@@ -20,7 +20,7 @@ extension Redaction {
         case member
         case other
 
-        /// Whether an object with the name has names of its own inside.
+        /// Whether an object with this name is searched for further names.
         var isObject: Bool {
             switch self {
             case .token, .session, .tokens, .words, .member: true
@@ -28,7 +28,7 @@ extension Redaction {
             }
         }
 
-        /// Whether a number after the name counts secrets or seconds, and is none itself.
+        /// Whether a number after the name counts secrets or seconds, and is not a secret itself.
         var allowsNumber: Bool {
             switch self {
             case .tokens, .words, .several, .member: true
@@ -53,7 +53,7 @@ extension Redaction {
 
     /// Whether the name of a header field announces a secret, such as a password, a token or the id of a session.
     ///
-    /// Texts follow the same list, because a server may print its header fields.
+    /// The same names count in texts, because a server may print its header fields.
     package static func isSensitive(headerName: String) -> Bool {
         switch kind(named: headerName) {
         // As in `X-RateLimit-Remaining-Tokens`.
@@ -123,7 +123,7 @@ extension Redaction {
         return Dictionary(grouping: names.map { (Array($0.utf8), $1) }) { $0.0.last ?? 0 }
     }()
 
-    /// Complete names: as parts of longer ones they would be found in ordinary words.
+    /// Names that count only as a whole: as parts, they occur in ordinary words.
     private static let secretNames = ["bearer", "dpop", "pin", "pass"].map { Array($0.utf8) }
 
     /// Parts of names that announce a secret anywhere in a name.
@@ -176,7 +176,7 @@ extension UInt8 {
     var isCapital: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
     var isSmallLetter: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
     var isLetter: Bool { isCapital || isSmallLetter }
-    /// The byte, as a small letter if it is a capital one.
+    /// The ASCII byte in lower case.
     var lowercased: UInt8 { isCapital ? self + 32 : self }
     var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
     var isLineBreak: Bool { self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r") }

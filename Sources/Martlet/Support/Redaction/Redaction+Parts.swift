@@ -23,7 +23,8 @@ extension Redaction {
     /// The index after `://`, or after `//` at the start; `nil` in a path.
     private static func startOfAuthority(in url: String) -> String.Index? {
         if url.utf8.starts(with: "//".utf8) { return url.utf8.index(url.startIndex, offsetBy: 2) }
-        // As bytes: a mark with an accent is one character, and finding the bounds of characters may take quadratic time.
+        // Search bytes: a mark with an accent is another `Character`, and finding the bounds of characters may take
+        // quadratic time.
         guard let scheme = url.utf8.firstRange(of: "://".utf8),
             !url.utf8[..<scheme.lowerBound].contains(where: { "/?#".utf8.contains($0) })
         else { return nil }
@@ -86,12 +87,12 @@ extension Redaction {
         guard !body.isEmpty else { return "" }
         // Redact more than the excerpt shows, so that a token that is cut at the end is still recognized.
         let start = body.prefix(limit + 4096)
-        // UTF-16 is text with zeros between the letters, in which no name of a secret is found.
+        // In UTF-16, zeros between the letters would hide the names of secrets.
         guard let text = String(wholeCharactersOf: start, isCut: start.count < body.count), !text.utf8.contains(0)
         else {
             return "\(body.count) bytes that are not text"
         }
-        // A line break may end a secret.
+        // Redact before the lines are joined, because a line break may end a secret.
         let redacted = redact(text).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return redacted.count <= limit ? redacted : redacted.prefix(limit) + "…"
     }
@@ -102,7 +103,7 @@ extension Redaction {
             return nil
         }
         let type = contentType?.lowercased() ?? ""
-        // In a form, a part's header names its value, and may be several lines above a secret.
+        // The header of a part names the value, and may be several lines above it.
         if type.hasPrefix("multipart/") { return nil }
         if type.hasPrefix("application/x-www-form-urlencoded") { return redactForm(text[...]) }
         return redact(text)
@@ -144,8 +145,8 @@ extension Redaction {
         }
     }
 
-    /// Whether the text is a token in Base64 whose slashes, which were percent-encoded, divide it into pieces that are
-    /// too short for a token. In a path, such pieces do not mix capitals, small letters and digits.
+    /// Whether the text is a Base64 token that its slashes, once percent-encoded, divide into pieces too short to look
+    /// like tokens. The segments of an ordinary path do not mix capitals, small letters and digits.
     private static func isBase64(_ text: String, steps: inout Int) -> Bool {
         let pieces = text.split(separator: "/")
         guard pieces.count > 1, text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+/=-_".contains($0)) }),

@@ -35,9 +35,9 @@ package enum Redaction {
 
     /// - Parameters:
     ///   - masksRuns: Whether runs of characters that look like tokens are masked.
-    ///   - keepsPaths: Whether of a path only the segments that look like tokens are masked.
+    ///   - keepsPaths: Whether only the segments of a path that look like tokens are masked.
     ///   - decodings: The number of times that the text was percent-decoded.
-    ///   - steps: Grows by the number of bytes that are examined, so that tests can measure the work.
+    ///   - steps: Increases by the number of bytes examined, so that tests can measure the work.
     static func redact(
         _ text: String, masksRuns: Bool = true, keepsPaths: Bool = false, decodings: Int = 0, steps: inout Int
     ) -> String {

@@ -1,13 +1,13 @@
-/// Characters as the grammars see them, behind the escapes of JSON and the entities of XML.
+/// Reads characters, with JSON escapes and XML entities resolved.
 extension SecretScanner {
-    /// A character of the text, which one or more bytes represent.
+    /// A character of the text, represented by one or more bytes.
     struct Symbol {
-        /// The ASCII character. White space of other alphabets is a space or a line break, every other character 0x80.
+        /// The ASCII character. Other white space counts as a space or a line break, and any other character as 0x80.
         var byte: UInt8
         /// The number of bytes that represent the character.
         var length: Int
-        /// The depth of the escapes: 0 for `"`, 1 for `\"` and `\n`, 2 for `\\\"` and `\\n`, 64 for `&quot;`. A text ends at
-        /// a quotation mark of its own level or a lower one.
+        /// The depth of the escapes: 0 for `"`, 1 for `\"` and `\n`, 2 for `\\\"` and `\\n`, 64 for `&quot;`. A text
+        /// ends at a quotation mark of its own level or a lower one.
         var level = 0
         /// Whether an escape or an entity represents the character.
         var isEscape = false
@@ -16,8 +16,8 @@ extension SecretScanner {
         /// The number of backslashes before a quotation mark that belong to the text before it.
         var textLength = 0
 
-        /// The number of documents around the character that represent it as an entity: 0 for `<`, 1 for `&lt;`. JSON
-        /// may escape an angle bracket or not.
+        /// The number of enclosing documents that represent the character as an entity: 0 for `<`, 1 for `&lt;`. JSON
+        /// escapes do not count, because they are optional for angle brackets.
         var depth: Int { level / 64 }
 
         fileprivate static let other: UInt8 = 0x80
@@ -69,7 +69,7 @@ extension SecretScanner {
         return index
     }
 
-    /// An escape of a JSON string, which may be in a JSON string itself: one or more backslashes, and what they escape.
+    /// An escape of a JSON string, which may be nested in another: one or more backslashes, and the escaped character.
     private mutating func escape(at start: Int) -> Symbol {
         var end = start
         while byte(at: end) == UInt8(ascii: "\\") { end += 1 }
@@ -85,8 +85,8 @@ extension SecretScanner {
         case UInt8(ascii: "&"):
             let entity = entity(after: Symbol(byte: next, length: 1), at: end)
             guard entity.byte.isQuote else { break }
-            // JSON around the document may have doubled the backslashes. So a pair counts as an escape too: at worst, the
-            // text seems to be longer than it is.
+            // JSON around the document may have doubled the backslashes. So a pair counts as an escape too: at worst,
+            // the text seems to be longer than it is.
             return Symbol(
                 byte: entity.byte, length: slashes + entity.length,
                 level: entity.level + Int.bitWidth - slashes.leadingZeroBitCount, isEscape: true)
@@ -94,7 +94,7 @@ extension SecretScanner {
             guard let value = hexNumber(at: end + 1, digits: 4) else { break }
             var symbol = Self.symbol(of: value, length: slashes + 5)
             let depth = slashes.trailingZeroBitCount + 1
-            // The backslashes before those of this escape escape it again.
+            // Further backslashes before this escape escape it again.
             symbol.level = depth + (~(slashes >> depth)).trailingZeroBitCount
             return symbol.byte == UInt8(ascii: "&") ? entity(after: symbol, at: start) : symbol
         case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -159,7 +159,7 @@ extension SecretScanner {
         return value
     }
 
-    /// White space that UTF-8 encodes in several bytes; one byte of another character.
+    /// White space of several UTF-8 bytes, or the next byte of any other character.
     private mutating func wideCharacter(at start: Int) -> Symbol {
         let (first, second) = (byte(at: start), byte(at: start + 1))
         let isShort = first & 0xE0 == 0xC0
@@ -180,7 +180,7 @@ extension SecretScanner {
         return Symbol(byte: min(byte, Symbol.other), length: length, isEscape: true)
     }
 
-    /// White space beyond ASCII. Joiners are not: they are part of emoji.
+    /// Whether this is white space beyond ASCII. Joiners are not: they are part of emoji.
     private static func isBlank(_ scalar: Int) -> Bool {
         switch scalar {
         case 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF: true

@@ -28,7 +28,7 @@ extension SecretScanner {
         let start = index
         let wasAtStart = line.isAtStart
         index += symbol.length
-        // The mark of curl for a received header field.
+        // curl prints `< ` before a received header field.
         line.isAtStart = wasAtStart && symbol.length == 1 && byte(at: index) == UInt8(ascii: " ")
         let (name, end) = elementName(at: index)
         guard !name.isEmpty else {
@@ -42,7 +42,7 @@ extension SecretScanner {
         for byte in name { letters.append(byte) }
         steps += name.count
         let next = self.symbol(at: end).byte
-        // `<password: x>` is no element.
+        // `<password: x>` is not an element.
         let isSecret =
             (Redaction.kind(of: letters) != nil || elementPair != nil && Self.isValueName(letters.all))
             && (next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || next.isBlank)
@@ -85,7 +85,7 @@ extension SecretScanner {
     /// Masks the text from the index to the closing tag of the element, with all markup in it.
     private mutating func maskContent(of tag: Tag) {
         let start = index
-        // A search for a tag that is not in the text would read the whole rest for each such element.
+        // Without this check, each unclosed element would cause a search through the rest of the text.
         let isClosed = lastClosing(of: tag.name).map { $0 >= start } ?? false
         let mayBeCut = tag.isSecret || !Self.voidElements.contains { $0.elementsEqual(tag.name) }
         guard isClosed || mayBeCut && !isPlaceholder(tag, before: start) else { return }
@@ -93,8 +93,8 @@ extension SecretScanner {
         maskUnlessLiteral(start..<end)
     }
 
-    /// Whether a tag that is never closed stands in prose or code, as in `login <user> <password>` and `Array<Token>()`,
-    /// and does not start an element whose rest is cut off. White space and marks follow it there, and no word.
+    /// Whether an unclosed tag is part of prose or code, as in `login <user> <password>` and `Array<Token>()`, and not
+    /// an element that is cut off. In prose and code, white space or a mark follows it, and not a word.
     private mutating func isPlaceholder(_ tag: Tag, before start: Int) -> Bool {
         var index = start
         while index < bytes.count {
@@ -234,7 +234,7 @@ extension SecretScanner {
         let isVoid = Self.voidElements.contains { $0.elementsEqual(name) }
         guard isKnown || ofAnyName && !name.isEmpty && !isVoid else { return nil }
         let element = Tag(name: name, bracket: symbol, isSecret: true)
-        // Its attributes. The next tag ends the look ahead.
+        // Skip its attributes. Another tag ends the look-ahead.
         var end = nameEnd
         while end < min(nameEnd + 1000, bytes.count) {
             let next = self.symbol(at: end)
@@ -268,7 +268,7 @@ extension SecretScanner {
         end(of: "]]>", at: start)
     }
 
-    /// The length to which a look ahead is limited, because it reads again what others have read.
+    /// The limit of a look-ahead that may read the same bytes again.
     static let lookAhead = 100
 
     /// Whether a closing tag starts at an index. An escaped one may be part of a password.
@@ -285,7 +285,7 @@ extension SecretScanner {
         "string", "value", "data", "td", "dd", "integer", "real", "array", "dict", "code",
     ].map { Array($0.utf8) }
 
-    /// Elements whose attribute `id` names their content. In HTML, it names the element.
+    /// Elements whose attribute `id` names their content. In HTML, `id` names the element itself.
     static let fieldElements = ["field", "entry", "item", "property", "setting", "attribute", "param"].map {
         Array($0.utf8)
     }

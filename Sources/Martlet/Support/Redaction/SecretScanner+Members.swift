@@ -41,12 +41,12 @@ extension SecretScanner {
         elementPair = depth + change < 0 ? nil : depth + change
     }
 
-    /// Continues inside of an object whose name is that of a token.
+    /// Continues inside an object that has the name of a token.
     mutating func enterTokenObject() {
         if tokenObject == nil { tokenObject = Scope(depth: 0, quotes: quotes.count) }
     }
 
-    /// The kind of secret of a member whose name announces none, but whose object or other members do.
+    /// The kind of secret of a member whose own name announces none, but whose object or other members do.
     mutating func kindOfMember(_ name: [UInt8], at start: Int) -> Redaction.SecretKind? {
         if start == pairedValue { return pairKind }
         guard pair != nil || tokenObject != nil || tag?.isSecret == true, name.count <= 40 else { return nil }
@@ -120,7 +120,7 @@ extension SecretScanner {
         var (index, end) = (start, start)
         while index < bytes.count {
             let symbol = symbol(at: index)
-            // The content may start with an empty line, as that of a file may.
+            // The content, such as that of a file, may start with an empty line.
             if symbol.byte == UInt8(ascii: "\n"), end > start, starts(with: "--", at: index + symbol.length) { break }
             index += symbol.length
             if !symbol.byte.isBlank { end = index }
@@ -128,7 +128,7 @@ extension SecretScanner {
         maskUnlessLiteral(start..<(index == bytes.count ? index : end))
     }
 
-    /// Whether the tag around the index is that of an element whose ID names its content.
+    /// Whether the tag around the index belongs to an element whose `id` names its content.
     private var isInField: Bool {
         guard let tag else { return false }
         return Self.fieldElements.contains { $0.elementsEqual(tag.name) }

@@ -16,7 +16,7 @@ extension SecretScanner {
         /// The element that contains the value.
         var element: Tag?
 
-        /// Whether a byte may be a part of the separator: an emphasis, or a parenthesis as in `AnyHashable("password"): "…"`.
+        /// Whether a byte may be part of the separator: emphasis, or the parenthesis of `AnyHashable("password"): "…"`.
         func allows(_ byte: UInt8) -> Bool {
             "\\*`".utf8.contains(byte) || byte == UInt8(ascii: ")") && mark == 0 && nameQuote != nil
         }
@@ -85,7 +85,7 @@ extension SecretScanner {
         let opening = symbol(at: start)
         let content = start + opening.length
         let end = endOfText(opening, from: content)
-        // The text up to `end` has been read, and so is masked: another name in it must not read it again.
+        // Mask the text up to `end`, which has been read: another name in it must not read it again.
         if isField, end < bytes.count, !endsValue(at: end + symbol(at: end).length) {
             mask(start..<endOfField(name, from: end), after: start)
         } else {
@@ -153,8 +153,8 @@ extension SecretScanner {
         return separator.mark == 0 ? nil : separator
     }
 
-    /// Reads the closing tag of an element with a name, as in `<b>Password:</b> …`, and the start tag of an element with
-    /// its value. After a colon, that may be any element: `<dt>Password:</dt><dd>…</dd>`.
+    /// Reads the closing tag of an element with a name, as in `<b>Password:</b> …`, and the start tag of an element
+    /// with its value. After a colon, that may be any element: `<dt>Password:</dt><dd>…</dd>`.
     private mutating func passMarkup(in separator: inout Separator) -> Bool {
         guard let end = endOfClosingTag(at: separator.end) else { return false }
         separator.end = endOfComment(at: skipBlanks(from: end))
@@ -166,14 +166,14 @@ extension SecretScanner {
         return true
     }
 
-    /// The index after the bracket that closes a name, as in `user[password]=` and `<name><![CDATA[password]]></name>`, or
-    /// after an index; `nil` if there is other text.
+    /// The index after the bracket that closes a name, as in `user[password]=` and `<name><![CDATA[password]]></name>`,
+    /// or after a subscript; `nil` if there is other text.
     private mutating func end(of bracket: Symbol, at start: Int) -> Int? {
         guard bracket.byte == UInt8(ascii: "]") else { return endOfIndex(at: start) }
         return endOfSectionMark(at: start) ?? start + bracket.length
     }
 
-    /// The index after an index of a name, as in `password[]` and `password[0]`; `nil` if there is other text.
+    /// The index after the subscript of a name, as in `password[]` and `password[0]`; `nil` if there is other text.
     ///
     /// The name of another secret ends the search, because it starts its own.
     private mutating func endOfIndex(at start: Int) -> Int? {
@@ -187,7 +187,7 @@ extension SecretScanner {
         return index + 1
     }
 
-    /// Masks a range, unless its text says that there is no secret.
+    /// Masks a range, unless it is a literal.
     mutating func maskUnlessLiteral(_ range: Range<Int>) {
         steps += range.count
         guard !Self.isLiteral(bytes[range]) else {
@@ -197,7 +197,7 @@ extension SecretScanner {
         replace(range)
     }
 
-    /// Whether a text says that there is no secret.
+    /// Whether a text is empty or a literal such as `null`, so that there is no secret.
     static func isLiteral(_ bytes: ArraySlice<UInt8>) -> Bool {
         var text = bytes.drop(while: \.isBlank)
         while let last = text.last, last.isBlank { text.removeLast() }
@@ -227,9 +227,9 @@ extension SecretScanner {
         mask(content..<max(end, content), after: content)
     }
 
-    /// The end of a value that continues after a word, as in `string(9) "a b"`, `String = "a b"` and `new String("a b")`.
+    /// The end of a value that continues after a word: `string(9) "a b"`, `String = "a b"`, `new String("a b")`.
     ///
-    /// After a name in quotes, it reaches to the next mark, because it is no prose.
+    /// After a name in quotes, the value reaches to the next mark, because it is not prose.
     private mutating func endOfMember(from start: Int, isQuoted: Bool) -> Int {
         var end = start
         while end < bytes.count {
@@ -321,7 +321,7 @@ extension SecretScanner {
         return name.startsField && blanks > name.indentation
     }
 
-    /// Whether the line of an index has only one word, none of which has been masked.
+    /// Whether the rest of the line is a single word without a mask.
     private mutating func isOnlyWord(from start: Int) -> Bool {
         var index = start
         while index < bytes.count {
@@ -406,8 +406,8 @@ extension SecretScanner {
         return bytes.count
     }
 
-    /// The index after the bracket that closes the one at `start`. The end of the quoted text around the brackets, or of
-    /// the whole text, if there is none.
+    /// The index after the bracket that closes the one at `start`. The end of the quoted text around the brackets, or
+    /// of the whole text, if there is none.
     private mutating func endOfStructure(from start: Int, within quote: Quote?) -> Int {
         var (depth, text, index): (Int, Quote?, Int) = (0, nil, start)
         let countsParentheses = byte(at: start) == UInt8(ascii: "(")
@@ -443,8 +443,8 @@ extension SecretScanner {
         return index
     }
 
-    /// The end of a value without quotes. White space ends it, and so does a mark before another name or at the end of a
-    /// sentence; within a password, the mark is part of the value.
+    /// The end of a value without quotes. White space ends it, and so does a mark before another name or at the end of
+    /// a sentence; within a password, the mark is part of the value.
     private mutating func endOfWord(from start: Int) -> Int {
         var (index, depth, unmatched) = (start, 0, 0)
         scan: while index < bytes.count {
@@ -534,7 +534,7 @@ extension SecretScanner {
 // MARK: - URLs
 
 extension SecretScanner {
-    /// Consumes a colon or, of a URL, `://` with the user name and password, which it masks.
+    /// Consumes a colon. In a URL, also consumes `://` and masks the user name and password.
     mutating func takeColon() {
         line.isAtStart = false
         index += 1

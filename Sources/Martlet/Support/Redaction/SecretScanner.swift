@@ -1,23 +1,23 @@
 /// Reads a text once, from start to end, and copies it with each secret replaced by the mask.
 ///
-/// The text may be JSON, XML, a form, header fields, a URL, prose, or any of these inside another. So there is no
-/// document to parse: a run of token characters is a token, a name or a word, and what stands around a name decides
-/// which grammar its value follows. Values are in `SecretScanner+Values.swift`, the members of objects in
+/// The text may be JSON, XML, a form, header fields, a URL, prose, or any of these inside another. There is no single
+/// document to parse. A run of token characters is a token, a name or a word, and the text around a name decides which
+/// grammar its value follows. Values are in `SecretScanner+Values.swift`, the members of objects in
 /// `SecretScanner+Members.swift`, elements in `SecretScanner+Markup.swift`, and escapes and entities in
 /// `SecretScanner+Characters.swift`.
 ///
-/// The time is linear in the length of the text. Each look ahead either consumes what it has read, or ends at the next
+/// The time is linear in the length of the text. Each look-ahead either consumes what it has read, or ends at the next
 /// place where another one could start.
 struct SecretScanner {
     let bytes: [UInt8]
     /// Whether runs of characters that look like tokens are masked.
     let masksRuns: Bool
-    /// Whether of a path only the segments that look like tokens are masked.
+    /// Whether only the segments of a path that look like tokens are masked.
     let keepsPaths: Bool
     /// The number of times that the text was percent-decoded.
     let decodings: Int
 
-    /// The number of bytes that were examined, a byte as often as it was.
+    /// The number of bytes examined, repeated reads included.
     var steps = 0
     var index = 0
     /// The ranges to replace, in the order of the text.
@@ -34,7 +34,7 @@ struct SecretScanner {
     private var run = Run()
     /// The index after an escape such as `\t`, which could also be a backslash before a name: `C:\token`.
     private var escaped: (end: Int, letter: UInt8)?
-    /// The objects around the index whose name is that of a token.
+    /// The outermost object around the index that has the name of a token.
     var tokenObject: Scope?
     /// The object or the tag around the index in which the name of a secret is the value of a member, as in
     /// `"name": "password"`.
@@ -43,8 +43,8 @@ struct SecretScanner {
     var pairKind = Redaction.SecretKind.other
     /// The index of the name of a value that directly follows the name of a secret.
     var pairedValue: Int?
-    /// The number of elements that are open in the element around the index, in which an element has the name of a secret
-    /// as its text, as in `<name>password</name>`; `nil` if there is none.
+    /// The number of open elements inside the element around the index, if one of its children has the name of a secret
+    /// as its text, as in `<name>password</name>`; otherwise `nil`.
     var elementPair: Int?
     /// The element around the index that may hold a value whose name follows it, and the index of its text.
     var openValue: (name: ArraySlice<UInt8>, start: Int)?
@@ -61,7 +61,7 @@ struct SecretScanner {
         /// Whether only white space and marks such as `- ` and `> ` precede the index on its line or in its quotes, so
         /// that a header field may start here.
         var isAtStart = true
-        /// The level of the escape that is the line break before the line; `nil` if it is no escape.
+        /// The level of the escape that is the line break before the line; `nil` if it is not an escape.
         var escapes: Int?
     }
 
@@ -80,7 +80,6 @@ struct SecretScanner {
         var depth: Int
         /// The number of texts in quotes around it.
         var quotes: Int
-        /// Whether it is a tag.
         var isTag = false
         /// Whether it ends with its line, because no bracket may close it.
         var endsAtLine = false
@@ -88,7 +87,7 @@ struct SecretScanner {
         var endsAtName = false
     }
 
-    /// A name, and where it stands.
+    /// A name and its position.
     struct Name {
         let kind: Redaction.SecretKind
         /// Whether a header field may start with the name.
@@ -194,7 +193,7 @@ struct SecretScanner {
         line.isAtStart = false
     }
 
-    /// Whether the byte is that of a letter or a digit.
+    /// Whether the byte at an index is a letter, a digit, or part of a character beyond ASCII.
     mutating func isWord(at index: Int) -> Bool {
         let byte = byte(at: index)
         return byte.isLetter || byte.isDigit || byte >= 0x80
