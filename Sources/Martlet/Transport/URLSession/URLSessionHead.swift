@@ -11,7 +11,7 @@
     extension HTTPResponse {
         /// The head as the session reports it, which still announces the codings that the session has decoded.
         package init(_ response: HTTPURLResponse) {
-            // On Linux, each access makes the dictionary anew.
+            // On Linux, each access creates a new dictionary.
             let reported = response.allHeaderFields
             var fields = HTTPFields()
             fields.reserveCapacity(reported.count)
@@ -50,9 +50,10 @@
 
         /// The codings that `URLSession` has not decoded. It does not say which those are.
         ///
-        /// Zstandard depends on the system: iOS 26 and macOS 26 decode it, and on Linux libcurl does if it was built with
-        /// it. Earlier systems deliver the bytes as they are. So the first bytes tell: those of a Zstandard frame (RFC
-        /// 8878, section 3.1) have not been decoded. A list with a coding that the session does not know is left alone.
+        /// Zstandard depends on the system: iOS 26 and macOS 26 decode it, and on Linux libcurl does if it was built
+        /// with it. Earlier systems deliver the bytes as they are. The first bytes therefore decide: those of a
+        /// Zstandard frame (RFC 8878, section 3.1) have not been decoded. A list with a coding that the session does
+        /// not know is left alone.
         func leftBySession(_ start: Data, isComplete: Bool) -> ContentCodings? {
             var left = self
             guard names.allSatisfy({ Self.alwaysDecoded.contains($0) || $0 == Self.zstd }) else { return left }

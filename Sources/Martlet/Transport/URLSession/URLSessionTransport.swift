@@ -116,8 +116,8 @@
             _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
         ) async throws -> TransportResponse {
             if let refusal { throw refusal }
-            // Calls whose responses have arrived go on first, so that their requests go out together. Otherwise each would
-            // wake the session's thread by itself.
+            // Let calls whose responses have arrived continue first, so that their next requests go out together.
+            // Otherwise each request would wake the session's thread separately.
             await Task.yield()
             let urlRequest = try URLRequest(request)
             let exchange = URLSessionExchange(
@@ -145,7 +145,7 @@
 
         /// A second transport with the same configuration and its own connections. It is created once.
         public func makeIsolatedTransport() -> any Transport {
-            // Sends nothing either.
+            // An isolated transport would send nothing either.
             guard refusal == nil else { return self }
             return isolated.withLock { isolated in
                 if let isolated { return isolated }
@@ -225,7 +225,7 @@
             for field in fields where values.updateValue(field.value, forKey: field.name) != nil {
                 values[field.name] = fields[field.name]
             }
-            // In one step: on Linux, setting one field costs more than making the whole request.
+            // Set all fields at once: on Linux, setting one field costs more than creating the request.
             self.allHTTPHeaderFields = Dictionary(uniqueKeysWithValues: values.map { ($0.rawName, $1) })
         }
     }
