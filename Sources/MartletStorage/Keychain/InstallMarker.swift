@@ -8,8 +8,6 @@
 /// with the app. Every call blocks.
 struct InstallMarker: Sendable {
     private let file: PrivateFile
-    /// Whether the system may delete files in the folder while the app stays installed. tvOS has no other folders.
-    private let isPurgeable: Bool
 
     /// The result of reading the number.
     enum Reading: Hashable {
@@ -20,14 +18,16 @@ struct InstallMarker: Sendable {
         case unknown
     }
 
-    init(folder: String, steps: FileSteps = .unobserved) {
+    /// Returns `nil` for a folder of caches. The system may delete its files while the app stays installed, so neither a
+    /// missing nor another number proves anything. tvOS has no other folders.
+    init?(folder: String, steps: FileSteps = .unobserved) {
+        if "\(folder)/".contains("/Library/Caches/") { return nil }
         file = PrivateFile(path: folder + "/installation", steps: steps)
-        isPurgeable = "\(folder)/".contains("/Library/Caches/")
     }
 
     func read() -> Reading {
         do throws(StorageError) {
-            guard let bytes = try file.read() else { return isPurgeable ? .unknown : .missing }
+            guard let bytes = try file.read() else { return .missing }
             return bytes.isEmpty ? .unknown : .number(bytes)
         } catch {
             return .unknown

@@ -32,8 +32,8 @@
         ///     app, and by default the secrets of an earlier installation are used. With this folder, the storage keeps
         ///     the same random number in each item and in a file, and deletes the items if the file is gone or has
         ///     another number. If the file cannot be read, all items are kept, as are items that have no number yet. A
-        ///     missing file proves nothing in a folder of caches, which the system empties; tvOS has no other folder.
-        ///     Extensions that share the items pass a folder of their app group.
+        ///     folder of caches has no effect, because the system empties it; tvOS has no other folder. Extensions that
+        ///     share the items pass a folder of their app group.
         ///   - macKeychain: The Keychain to use on macOS.
         public static func keychain(
             service: String, accessGroup: String? = nil,

@@ -72,7 +72,7 @@ package final class KeychainStorage: SystemStorage {
         self.settings = settings
         self.calls = calls
         self.hasLogin = hasLogin
-        self.marker = settings.reinstallMarkerFolder.map { InstallMarker(folder: $0) }
+        self.marker = settings.reinstallMarkerFolder.flatMap { InstallMarker(folder: $0) }
         self.makeUnlockStream = makeUnlockStream
         self.queue = BlockingQueue("martlet.keychain")
         self.state = Locked(State(usesLogin: settings.macKeychain == .login))

@@ -50,8 +50,8 @@ extension TokenStore where Self == AnyTokenStore {
         ///     app, and by default the session of an earlier installation is used. With this folder, the store keeps
         ///     the same random number in the item and in a file, and deletes the session if the file is gone or has
         ///     another number. If the file cannot be read, or the item has no number yet, the session is kept. A
-        ///     missing file proves nothing in a folder of caches, which the system empties; tvOS has no other folder.
-        ///     Extensions that share the session pass a folder of their app group.
+        ///     folder of caches has no effect, because the system empties it; tvOS has no other folder. Extensions that
+        ///     share the session pass a folder of their app group.
         ///   - macKeychain: The Keychain to use on macOS.
         ///   - folder: The folder of the lock files. By default a folder of the service in the container's
         ///     `Library/Application Support`, on tvOS `Library/Caches`. Processes that share the session pass the same

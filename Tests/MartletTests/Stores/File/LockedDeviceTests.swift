@@ -82,7 +82,7 @@
                 await files.reportChange()
                 await held.releaseNow()
                 await BlockingQueue.run { [device] in
-                    _ = InstallMarker(folder: folder.path + "/app", steps: device.steps).readOrCreate()
+                    _ = InstallMarker(folder: folder.path + "/app", steps: device.steps)?.readOrCreate()
                 }
                 let expected: [(String, DataProtection.Class)] = [
                     ("new", .afterFirstUnlock), ("session.json", .afterFirstUnlock), ("session.json.lock", .none),

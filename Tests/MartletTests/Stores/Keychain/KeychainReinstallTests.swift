@@ -41,13 +41,17 @@ import Testing
             try app.reinstall()
             #expect(await app.store().read() == .found(record))
             #expect(try await app.storage().keys() == ["session"])
+            // The next item that is written must not make those from before leftovers.
+            try await app.storage().save(Data("1".utf8), for: "other")
+            #expect(await app.store().read() == .found(record))
+            #expect(try await app.storage().keys() == ["other", "session"])
         }
     }
 
     @Test("concurrent processes agree on the installation marker") func markers() async throws {
         try await TemporaryFolder.with { folder in
+            let marker = try #require(InstallMarker(folder: folder.path + "/new"))
             let numbers = await withTaskGroup(of: Data?.self) { group in
-                let marker = InstallMarker(folder: folder.path + "/new")
                 for _ in 0..<50 { group.addTask { await BlockingQueue.run { marker.readOrCreate() } } }
                 return await group.reduce(into: Set<Data?>()) { $0.insert($1) }
             }
