@@ -23,8 +23,8 @@
         /// ```
         ///
         /// Nothing is sent before a subscription. The response is delivered on demand, on a thread of Swift's
-        /// concurrency; use `receive(on:)` to choose another one. Cancelling the subscription cancels the call, and
-        /// nothing is delivered afterwards.
+        /// concurrency runtime; use `receive(on:)` to choose another one. Cancelling the subscription cancels the call,
+        /// and nothing is delivered afterwards.
         /// - Parameters:
         ///   - endpoint: The endpoint to send.
         ///   - type: The type to decode.
@@ -84,7 +84,7 @@
     }
 
     extension AnyPublisher where Output: Sendable, Failure == NetworkError {
-        /// Publishes the result of async work, such as a sign-in or the registration of a guest, as the publishers of
+        /// Publishes the result of async work, such as a sign-in or a guest's registration, the way the publishers of
         /// calls do.
         ///
         /// ```swift

@@ -12,8 +12,8 @@
         public import Foundation
     #endif
 
-    // The publishers of this module, with the scheduler on which they deliver. Each is the publisher without `on:`,
-    // with `receive(on:)` right behind it: no operator of the app runs before.
+    // Variants of this module's publishers that deliver on a scheduler. Each one applies `receive(on:)` directly to the
+    // publisher without `on:`, so no operator of the app runs elsewhere.
 
     extension APIClient {
         /// Sends an endpoint once for each subscriber, and publishes its response on a scheduler.
@@ -25,9 +25,9 @@
         ///     .store(in: &subscriptions)
         /// ```
         ///
-        /// Values and completions arrive on the scheduler, including in operators such as `map` that follow at once. In
-        /// a class or view that is isolated to the main actor, closures are isolated too, and Swift 6 ends the process
-        /// if one is called from another thread: pass `DispatchQueue.main`. Otherwise it works like
+        /// Values and completions arrive on the scheduler, also in operators that follow directly, such as `map`. In a
+        /// class or view that is isolated to the main actor, closures are isolated too, and Swift 6 ends the process if
+        /// one is called from another thread. Pass `DispatchQueue.main` there. Otherwise, this publisher works like
         /// `publisher(for:as:)`.
         /// - Parameters:
         ///   - endpoint: The endpoint to send.
@@ -72,16 +72,16 @@
             responsePublisher(for: request).delivered(on: scheduler)
         }
 
-        /// Sends an endpoint once for each subscriber, and publishes the undecoded body of the response on a scheduler; see
-        /// `publisher(for:as:on:)`.
+        /// Sends an endpoint once for each subscriber, and publishes the undecoded body of the response on a scheduler;
+        /// see `publisher(for:as:on:)`.
         public func dataPublisher(
             for endpoint: any Endpoint, on scheduler: some Scheduler
         ) -> AnyPublisher<NetworkResponse<Data>, NetworkError> {
             dataPublisher(for: endpoint).delivered(on: scheduler)
         }
 
-        /// Sends an endpoint once for each subscriber, and publishes the progress of its body and then its response on a
-        /// scheduler; see `uploadPublisher(for:as:interval:)` and `publisher(for:as:on:)`.
+        /// Sends an endpoint once for each subscriber, and publishes the progress of its body and then its response on
+        /// a scheduler; see `uploadPublisher(for:as:interval:)` and `publisher(for:as:on:)`.
         public func uploadPublisher<Value: Decodable & Sendable>(
             for endpoint: some APIEndpoint, as type: Value.Type = Value.self, interval: Duration = .milliseconds(100),
             on scheduler: some Scheduler
@@ -89,8 +89,8 @@
             uploadPublisher(for: endpoint, as: type, interval: interval).delivered(on: scheduler)
         }
 
-        /// Sends an endpoint once for each subscriber, publishes the progress of its body on a scheduler, and ignores the
-        /// body of the response; see `uploadPublisher(for:as:interval:)` and `publisher(for:as:on:)`.
+        /// Sends an endpoint once for each subscriber, publishes the progress of its body on a scheduler, and ignores
+        /// the body of the response; see `uploadPublisher(for:as:interval:)` and `publisher(for:as:on:)`.
         public func uploadPublisher(
             for endpoint: some APIEndpoint, interval: Duration = .milliseconds(100), on scheduler: some Scheduler
         ) -> AnyPublisher<TransferUpdate<Void>, NetworkError> {
@@ -132,7 +132,7 @@
             statePublisher.delivered(on: scheduler)
         }
 
-        /// Every event from the subscription on, on a scheduler; see `eventPublisher`.
+        /// Every event after subscribing, on a scheduler; see `eventPublisher`.
         public func eventPublisher(on scheduler: some Scheduler) -> AnyPublisher<SessionEvent, Never> {
             eventPublisher.delivered(on: scheduler)
         }

@@ -24,10 +24,10 @@
             publisher { $0.states }
         }
 
-        /// Every event from the subscription on, for logs, metrics and tests.
+        /// Every event after subscribing, for logs, metrics and tests.
         ///
-        /// Each subscriber has its own subscription to `events`, with a buffer of 1,024 events; the oldest are
-        /// dropped if it is full. The publisher finishes when the manager is released, like `statePublisher`.
+        /// Each subscriber has its own subscription to `events`, with a buffer of 1,024 events. If the buffer is full,
+        /// the oldest events are dropped. The publisher finishes when the manager is released, like `statePublisher`.
         public var eventPublisher: AnyPublisher<SessionEvent, Never> {
             publisher { $0.events }
         }

@@ -76,8 +76,8 @@
             transfer(interval) { monitor throws(NetworkError) in try await send(request, monitor: monitor) }
         }
 
-        /// Sends an endpoint once for each subscriber, and publishes the progress of its body and then its decoded response
-        /// with the head, and with the `code`, `message` and `meta` of its envelope. See
+        /// Sends an endpoint once for each subscriber, and publishes the progress of its body and then its decoded
+        /// response with the head, and with the `code`, `message` and `meta` of its envelope. See
         /// `uploadPublisher(for:as:interval:)`.
         public func uploadResponsePublisher<Value: Decodable & Sendable>(
             for endpoint: some APIEndpoint, as type: Value.Type = Value.self, interval: Duration = .milliseconds(100)

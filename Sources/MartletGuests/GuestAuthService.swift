@@ -6,7 +6,7 @@ public import Martlet
     public import Foundation
 #endif
 
-/// Registers guests, who have a session without a password, and upgrades a guest to an account.
+/// Registers guests, whose sessions need no password, and upgrades a guest to an account.
 ///
 /// Concurrent registrations share one guest, even with several services over the same `TokenManager`: a double tap
 /// creates one guest.
@@ -54,9 +54,10 @@ public final class GuestAuthService: Sendable {
     ///     progress.
     /// - Returns: The guest, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (`SignedInSession.isSaved` is `false`) and the write is retried.
-    /// - Throws: `NetworkError`; `NetworkError.sessionChanged(_:)` if a user has signed in since. A cancelled caller gets
-    ///   `NetworkError.cancelled(_:)`, and the registration continues for the other callers. The last caller cancels it,
-    ///   and still gets the guest if the session has already started.
+    /// - Throws: `NetworkError`; `NetworkError.sessionChanged(_:)` if a user signed in during the registration. A
+    ///   cancelled caller gets `NetworkError.cancelled(_:)`, and the registration continues for the other callers.
+    ///   Cancelling the last caller cancels the registration too. If the session has already started, that caller gets
+    ///   the guest.
     @discardableResult
     public func register(
         name: String, picture: Picture? = nil, monitor: TransferMonitor? = nil
@@ -64,8 +65,8 @@ public final class GuestAuthService: Sendable {
         try await registrationResponse(name: name, picture: picture, monitor: monitor).value
     }
 
-    /// Registers a guest as ``register(name:picture:monitor:)`` does, and returns the guest with the head of the response
-    /// and the `code`, `message` and `meta` of its envelope.
+    /// Registers a guest as ``register(name:picture:monitor:)`` does, and returns the guest with the head of the
+    /// response and the `code`, `message` and `meta` of its envelope.
     ///
     /// ```swift
     /// let response = try await guests.registrationResponse(name: "Ada")
@@ -77,8 +78,8 @@ public final class GuestAuthService: Sendable {
         try await registrationResponse(name: name, monitor: monitor) { picture }
     }
 
-    /// Registers a guest with a picture that is prepared during the registration. A caller that joins gets the same
-    /// guest, and no second picture is prepared.
+    /// Registers a guest with a picture that is prepared during the registration. A caller that joins a running
+    /// registration gets the same guest, and its own picture is not prepared.
     /// - Parameters:
     ///   - name: The guest's name.
     ///   - monitor: Reports the progress of the upload.
@@ -162,8 +163,8 @@ public final class GuestAuthService: Sendable {
         try await upgradeResponse(as: type, endpoint, account: account).value
     }
 
-    /// Upgrades the signed-in guest as ``upgrade(as:_:account:)`` does, and returns the decoded response with its head and
-    /// the `code`, `message` and `meta` of its envelope.
+    /// Upgrades the signed-in guest as ``upgrade(as:_:account:)`` does, and returns the decoded response with its head
+    /// and the `code`, `message` and `meta` of its envelope.
     public func upgradeResponse<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self, _ endpoint: @Sendable (_ guestID: String?) -> any Endpoint,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }

@@ -13,10 +13,10 @@ public struct GuestFields: Sendable, Hashable {
     public var formName: String
     /// The form field that carries the picture.
     public var formPicture: String
-    /// Objects that may hold the guest in the response, outermost first; an object may be inside another one. If the
+    /// Names of the objects that may contain the guest in the response, outermost first. They may be nested. If the
     /// response has none of them, the response itself is the guest.
     public var containers: [String]
-    /// Names of the id, a text or a number.
+    /// Names of the id, which is a text or a number.
     public var id: [String]
     /// Names of the guest's name.
     public var name: [String]

@@ -1,6 +1,6 @@
 public import Martlet
 
-/// A monitor that takes the network away and gives it back when a test says so.
+/// A connectivity monitor that connects and disconnects the network when a test tells it to.
 ///
 /// ```swift
 /// let network = ManualConnectivityMonitor(isConnected: false)
@@ -10,7 +10,7 @@ public import Martlet
 /// network.setConnected(true)
 /// ```
 public final class ManualConnectivityMonitor: ConnectivityMonitor {
-    /// The answer, the subscribers, and the tests that wait for them.
+    /// The connectivity, its subscribers, and the tests that wait for subscribers.
     private struct State {
         var isConnected: Bool
         var subscribers: [Int: AsyncStream<Bool>.Continuation] = [:]
@@ -45,17 +45,17 @@ public final class ManualConnectivityMonitor: ConnectivityMonitor {
         return stream
     }
 
-    /// Tells all subscribers that the device has a network, or none.
+    /// Tells all subscribers whether the device has a network.
     public func setConnected(_ isConnected: Bool) {
         let subscribers = state.withLock { state in
             state.isConnected = isConnected
-            // In their order, so that a test with a seed runs the same way each time.
+            // Resume in a fixed order, so that a seeded test runs the same way each time.
             return state.subscribers.sorted { $0.key < $1.key }.map(\.value)
         }
         for subscriber in subscribers { subscriber.yield(isConnected) }
     }
 
-    /// Waits until at least this number of calls and managers is subscribed, so that a test does not go on too early.
+    /// Waits until at least this many calls and managers have subscribed, so that a test does not continue too early.
     public func waitForSubscribers(_ count: Int = 1) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isSatisfied = state.withLock { state in

@@ -69,8 +69,8 @@ extension StubTransport {
             json(Success(data: value), status: status)
         }
 
-        /// A failure in the envelope that ``/Martlet/ResponseEnvelope`` reads by default, which reports its outcome in the
-        /// body.
+        /// A failure in the envelope that ``/Martlet/ResponseEnvelope`` reads by default, which reports its outcome in
+        /// the body.
         ///
         /// ```swift
         /// transport.when(.post, "/articles").respond(
@@ -78,8 +78,8 @@ extension StubTransport {
         /// ```
         /// - Parameters:
         ///   - code: The server's code.
-        ///   - message: The message for people.
-        ///   - errors: The messages by the name of their field.
+        ///   - message: The human-readable message.
+        ///   - errors: The messages, keyed by field name.
         ///   - status: The status code.
         public static func envelope(
             code: String, message: String, errors: [String: String] = [:], status: Int = 200

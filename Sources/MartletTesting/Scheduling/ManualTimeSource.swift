@@ -6,7 +6,7 @@ public import Martlet
     public import Foundation
 #endif
 
-/// A time source that advances only when a test tells it to, so that a test of hours takes no time.
+/// A time source that advances only when a test tells it to, so that a test that spans hours takes no time.
 ///
 /// ```swift
 /// let time = ManualTimeSource()
@@ -20,7 +20,7 @@ public final class ManualTimeSource: TimeSource {
         let continuation: CheckedContinuation<Bool, Never>
     }
 
-    /// A test that waits until a number of tasks sleeps until `earliest` or longer.
+    /// A test that waits until a number of tasks sleep until `earliest` or later.
     private struct Watcher {
         let count: Int
         let earliest: Duration
@@ -36,7 +36,7 @@ public final class ManualTimeSource: TimeSource {
         var cancelledEarly: Set<Int> = []
         var watchers: [Watcher] = []
 
-        /// Whether as many tasks sleep as the watcher waits for.
+        /// Whether enough tasks sleep for the watcher to continue.
         func satisfies(_ watcher: Watcher) -> Bool {
             sleepers.values.count { $0.deadline >= watcher.earliest } >= watcher.count
         }
@@ -119,10 +119,10 @@ public final class ManualTimeSource: TimeSource {
         guard slept else { throw CancellationError() }
     }
 
-    /// Waits until at least this number of tasks sleeps, so that a test does not advance the clock too early.
+    /// Waits until at least this many tasks sleep, so that a test does not advance the clock too early.
     /// - Parameters:
     ///   - count: The number of tasks.
-    ///   - remaining: The time that each of them still has to sleep, or more.
+    ///   - remaining: The minimum time that each of them still has to sleep.
     public func waitForSleepers(_ count: Int = 1, for remaining: Duration = .zero) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isSatisfied = state.withLock { state in

@@ -22,11 +22,12 @@ internal import Martlet
 ///
 /// Run it in a separate executable, on the main thread and from synchronous code, because the jobs of everything else
 /// in the process, such as concurrent tests, would go to the same queue. The scheduler controls actors, task groups,
-/// streams, continuations and the main actor, and Martlet's work on files is done by jobs of the run. It does not control
-/// other threads: a `DispatchQueue` or `URLSession` delivers results at any time, and since Swift 6.3 `Task.sleep` and
-/// `Task.yield` use only the system's queues. ``Run/foreignJobs`` counts the jobs from there. In the code under test,
-/// sleep on ``time`` and call ``pause()`` instead of `Task.yield()`. The order of a `Set` or a `Dictionary` differs
-/// between processes unless the environment variable `SWIFT_DETERMINISTIC_HASHING` is 1.
+/// streams, continuations and the main actor, and Martlet's work on files is done by jobs of the run. It does not
+/// control other threads: a `DispatchQueue` or `URLSession` delivers results at any time, and since Swift 6.3
+/// `Task.sleep` and `Task.yield` use only the system's queues. ``Run/foreignJobs`` counts the jobs that other threads
+/// enqueue. In the code under test, sleep on ``time`` and call ``pause()`` instead of `Task.yield()`. The order of a
+/// `Set` or a `Dictionary` differs between processes unless the environment variable `SWIFT_DETERMINISTIC_HASHING` is
+/// 1.
 public struct SeededScheduler: Sendable {
     /// The seed, which determines the order of the jobs.
     public let seed: UInt64

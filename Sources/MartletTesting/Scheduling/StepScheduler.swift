@@ -16,7 +16,7 @@ struct StepScheduler {
     }
 
     /// Lets an event happen, and runs all its jobs before those that were enqueued earlier.
-    /// - Returns: `false` if there still are jobs of the event after this number of them.
+    /// - Returns: `false` if jobs of the event remain after `limit` of them have run.
     func overtake(atMost limit: Int, _ event: () -> Void) -> Bool {
         queue.hold()
         event()
@@ -25,7 +25,7 @@ struct StepScheduler {
     }
 
     /// Runs jobs until there are none.
-    /// - Returns: `false` if there still are jobs after this number of them.
+    /// - Returns: `false` if jobs remain after `limit` of them have run.
     func runJobs(atMost limit: Int) -> Bool {
         for _ in 0..<limit where !queue.runFirst() { return true }
         return false

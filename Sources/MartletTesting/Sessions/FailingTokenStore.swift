@@ -154,7 +154,7 @@ public final class FailingTokenStore: TokenStore {
     /// The lock of the wrapped store.
     public var lock: (any StoreLock)? { inner.lock }
 
-    /// The changes of the wrapped store by other processes.
+    /// The changes that other processes make to the wrapped store.
     public func changes() -> AsyncStream<Void>? { inner.changes() }
 
     private func begin(_ operation: Operation) async {

@@ -83,7 +83,7 @@ public final class SimulatedDisk: Sendable {
     /// The record, and the processes that observe its changes.
     struct State {
         var record: StoredSession?
-        /// The mark up to which the sessions have ended.
+        /// The mark that says which sessions have ended.
         var mark: EndMark?
         var listeners: [(process: String, id: Int, stream: AsyncStream<Void>.Continuation)] = []
         var lastID = 0
@@ -148,7 +148,7 @@ public final class SimulatedDisk: Sendable {
         open(process, isShared: isShared, keepsMark: isShared)
     }
 
-    /// Opens the disk for one process. A store that processes do not share may keep the mark in the place of the record.
+    /// Opens the disk for one process. A store that is not shared may keep the mark in place of the record.
     func open(_ process: String, isShared: Bool, keepsMark: Bool) -> SimulatedTokenStore {
         SimulatedTokenStore(disk: self, process: process, isShared: isShared, keepsMark: keepsMark)
     }

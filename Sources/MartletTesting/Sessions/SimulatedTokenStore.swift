@@ -240,7 +240,7 @@ extension SimulatedDisk.State {
                 event = .read(reading)
             case .write(let session):
                 record = session
-                // Without other processes the record takes the place of the mark.
+                // In a store that is not shared, the record replaces the mark.
                 if !isShared || mark?.covers(session) == true { mark = nil }
                 event = .wrote(session)
             case .delete:
@@ -251,9 +251,9 @@ extension SimulatedDisk.State {
                 record = nil
                 event = .deleted(before)
             case .mark(let new):
-                // Without other processes the mark is raised in its place, and never in place of a record.
+                // A store that is not shared raises an existing mark, but never replaces a record with one.
                 if isShared || keepsMark && record == nil && mark != nil { raise(new) }
-                // A record that could not be read is deleted when it is read. Here that is now.
+                // A store deletes a covered record when it next reads it. The simulated disk deletes it now.
                 if isShared, let before, new.covers(before) { record = nil }
                 event = record == before ? .read(reading) : .deleted(before)
             }

@@ -22,7 +22,7 @@ extension Tokens {
     /// A token pair whose access token has expired, as an app may find in its store at launch.
     ///
     /// Use it with `TokenManager.signedIn(with:)`, or with `.inMemory(.expired())` as the store. `signIn(with:)` treats
-    /// such a pair as one of unknown lifetime, because no server issues expired tokens.
+    /// the lifetime of such a pair as unknown, because no server issues expired tokens.
     public static func expired(_ number: Int = 0) -> Tokens {
         Tokens(
             accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"),

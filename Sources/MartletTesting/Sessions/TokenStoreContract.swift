@@ -15,13 +15,14 @@ public import Martlet
 /// ```
 ///
 /// It checks that each reading has the right outcome, that another handle on the record sees every change, that
-/// ``/Martlet/TokenStore/update(_:)`` decides on the current record, and that a record that cannot be decoded is neither
-/// taken for a missing one nor changed by reading. If the store has a lock, it also checks that concurrent updates
-/// exclude each other, that the mark of an ending is kept, and that changes are reported. It cannot check that a write survives a power failure.
+/// ``/Martlet/TokenStore/update(_:)`` decides on the current record, and that a record that cannot be decoded is
+/// neither reported as missing nor changed by reading. If the store has a lock, it also checks that concurrent updates
+/// exclude each other, that the mark of an ended session is kept, and that changes are reported. It cannot check that a
+/// write survives a power failure.
 public struct TokenStoreContract: Sendable {
     /// A promise that the store did not keep.
     public struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
-        /// A text that says what the store did, and what it should have done.
+        /// Describes what the store did and what it should have done.
         public let description: String
     }
 
@@ -33,7 +34,7 @@ public struct TokenStoreContract: Sendable {
     /// - Parameters:
     ///   - open: Opens another handle on the same record, as another process or a later launch would.
     ///   - replaceBytes: Replaces the stored bytes without using the store, to check how it reads damaged records;
-    ///     `nil` to leave that out.
+    ///     `nil` to skip that check.
     ///   - time: The clock that limits the wait for a reported change; the system's if `nil`.
     public init(
         open: @escaping @Sendable () -> any TokenStore,
@@ -45,7 +46,7 @@ public struct TokenStoreContract: Sendable {
         self.time = time ?? .system
     }
 
-    /// Checks the whole contract, and leaves no record behind if the store keeps it.
+    /// Checks the whole contract. If the store passes, no record is left behind.
     /// - Throws: ``Violation``, or the error that the store threw.
     public func verify() async throws {
         try await readsLastWrite()
@@ -165,7 +166,7 @@ public struct TokenStoreContract: Sendable {
         guard let changes = store.changes() else {
             throw Violation(description: "A store that processes share must report changes, but `changes()` is nil.")
         }
-        // The store may begin to watch with its next operation.
+        // The store may start to watch for changes only at its next operation.
         _ = await store.read()
         let (signals, signal) = AsyncStream<Bool>.makeStream()
         let forwarding = Task {
