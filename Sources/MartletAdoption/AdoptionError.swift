@@ -1,6 +1,6 @@
 /// The reason why the record of another library cannot be adopted.
 ///
-/// The description never contains anything of the record.
+/// The description never contains any part of the record.
 public struct AdoptionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     @nonexhaustive public enum Kind: Sendable, Hashable {
@@ -12,9 +12,9 @@ public struct AdoptionError: Error, Sendable, Hashable, CustomStringConvertible 
         case tooLarge
         /// The library had ended this session itself. The user has to sign in.
         case ended
-        /// The record holds no access token, such as that of a guest.
+        /// The record contains no access token, for example because its user is a guest.
         case withoutTokens
-        /// The tokens are of use only with a key that stays in the library (DPoP, RFC 9449).
+        /// The tokens can be used only with a key that the library keeps to itself (DPoP, RFC 9449).
         case boundToKey
     }
 
@@ -30,7 +30,7 @@ public struct AdoptionError: Error, Sendable, Hashable, CustomStringConvertible 
         detail = problem.detail.description
     }
 
-    /// One sentence or two for a log, without anything of the record.
+    /// One or two sentences for a log, without any part of the record.
     public var description: String {
         "could not take over the session of \(library): \(detail). \(advice)"
     }
@@ -45,7 +45,7 @@ public struct AdoptionError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 }
 
-/// A failure inside a reader. Its text is static, so that it cannot contain anything of a record.
+/// A failure inside a reader. Its text is static, so that it cannot contain any part of a record.
 struct RecordProblem: Error {
     let kind: AdoptionError.Kind
     let detail: StaticString

@@ -34,9 +34,9 @@ public struct FormerTokens: Sendable {
     /// - Parameters:
     ///   - place: The name of the place. It must stay the same in all versions of the app, because the store remembers
     ///     under this name that the tokens were taken over.
-    ///   - read: Reads the tokens; `nil` if there are none. Throw an error if they cannot be read now: `nil` would not be
-    ///     asked for again once another session has begun. Set ``/Martlet/Tokens/expiresAt`` if it is known; otherwise the
-    ///     access token is used until the server rejects it.
+    ///   - read: Reads the tokens; `nil` if there are none. If they cannot be read now, throw an error: after `nil`,
+    ///     they are not read again once another session has begun. Set ``/Martlet/Tokens/expiresAt`` if it is known;
+    ///     otherwise the access token is used until the server rejects it.
     ///   - account: The user of the tokens, if the app knows it.
     ///   - delete: Deletes the tokens. It must do nothing if there are none.
     public init(
@@ -68,18 +68,19 @@ extension FormerTokens {
 }
 
 extension AnyTokenStore {
-    /// Takes over, once, tokens from another place. Call it at launch, before a ``/Martlet/TokenManager`` uses the store.
+    /// Adopts tokens from another place, once. Call it at launch, before a ``/Martlet/TokenManager`` uses the store.
     ///
-    /// If this store has a session already, that session stays. The tokens are not taken over either if a session of this
-    /// store has ended: a user who has signed out stays signed out. The store remembers the place, even if the tokens are
-    /// not deleted, so a later call does nothing.
+    /// If this store has a session already, that session stays. The tokens are not taken over either if a session of
+    /// this store has ended: a user who has signed out stays signed out. The store remembers the place, even if the
+    /// tokens are not deleted, so a later call does nothing.
     ///
-    /// The new record is safe before the former tokens are deleted. If the process is killed in between, the next call
-    /// continues there. Several processes, such as an app and its extensions, may call it at the same time.
+    /// The former tokens are deleted only after the new record has been stored. If the process is killed in between,
+    /// the next call continues from there. Several processes, such as an app and its extensions, may call it at the
+    /// same time.
     /// - Parameters:
     ///   - former: The tokens, and their place.
-    ///   - deletesThem: Whether to delete the former tokens. An earlier version of the app, or the other library, then finds
-    ///     none.
+    ///   - deletesThem: Whether to delete the former tokens. An earlier version of the app, or the other library, then
+    ///     finds none.
     /// - Returns: Whether this call has begun a session with the tokens.
     /// - Throws: ``AdoptionError`` if the record cannot be read; ``/Martlet/StorageError`` if a place cannot be read or
     ///   written now, for example because the device is locked; or the error of a closure. Call it again at the next

@@ -19,10 +19,10 @@ extension FormerTokens {
     ///     })
     /// ```
     ///
-    /// The store must be in the Keychain, too. On a Mac, the item is looked for in the Keychain that the store uses, then in
-    /// the login keychain. An item that iCloud Keychain synchronizes is found if there is no other. It is not deleted, because the user's other devices
-    /// would lose it, too. Each of these devices adopts the same tokens, so with a server that rotates refresh tokens only
-    /// one of them keeps its session.
+    /// The store must be in the Keychain, too. On a Mac, the Keychain that the store uses is searched first, then the
+    /// login keychain. An item that iCloud Keychain synchronizes is used only if there is no other. It is not deleted,
+    /// because the user's other devices would lose it, too. Each of these devices adopts the same tokens, so with a
+    /// server that rotates refresh tokens only one of them keeps its session.
     /// - Parameters:
     ///   - service: The service of the item (`kSecAttrService`).
     ///   - account: The account of the item (`kSecAttrAccount`).
@@ -50,7 +50,7 @@ extension FormerTokens {
     /// ```
     ///
     /// If there is only a refresh token, the session begins with a refresh.
-    /// ``keychain(service:account:accessGroup:user:decode:)`` says in which Keychain the items are looked for.
+    /// ``keychain(service:account:accessGroup:user:decode:)`` says which Keychains are searched.
     /// - Parameters:
     ///   - service: The service of both items (`kSecAttrService`).
     ///   - accessToken: The account of the item with the access token (`kSecAttrAccount`).
@@ -77,16 +77,16 @@ extension FormerTokens {
             })
     }
 
-    /// The session in an item of the Keychain that another library has written. The cases of ``FormerLibrary`` say where each
-    /// library keeps it.
+    /// The session in an item of the Keychain that another library has written. The cases of ``FormerLibrary`` say
+    /// where each library keeps it.
     ///
     /// ```swift
     /// try await store.adopt(
     ///     .keychain(service: "com.example.app", account: "credentials", writtenBy: .auth0), deletingThem: true)
     /// ```
     ///
-    /// The session has the user's ID, if the record says it. ``keychain(service:account:accessGroup:user:decode:)`` says in
-    /// which Keychain the item is looked for.
+    /// The session has the user's ID if the record contains it. ``keychain(service:account:accessGroup:user:decode:)``
+    /// says which Keychains are searched.
     /// - Parameters:
     ///   - service: The service of the item (`kSecAttrService`).
     ///   - account: The account of the item (`kSecAttrAccount`).
@@ -111,7 +111,7 @@ extension FormerTokens {
 }
 
 extension Tokens {
-    /// The tokens of a place that keeps each one by itself; `nil` if there are none.
+    /// The tokens of a place that stores each one separately; `nil` if there are none.
     init?(formerAccess access: String?, refresh: String?) {
         let texts = [access, refresh].map { $0.flatMap { $0.isEmpty ? nil : $0 } }
         switch (texts[0], texts[1]) {
@@ -131,7 +131,7 @@ struct KeychainItem: Sendable, Hashable {
     var account: String
     var accessGroup: String?
 
-    /// The name of the item in the memory of the store.
+    /// The name under which the store remembers the item.
     var place: String { [accessGroup ?? "", service, account].joined(separator: " ") }
 
     /// The item that is not synchronized.

@@ -1,4 +1,4 @@
-// Linux apps that do not use URLSession link no full Foundation, which has UserDefaults.
+// UserDefaults is part of the full Foundation, which Linux apps without URLSession do not link.
 #if !os(Linux) || URLSession || !AsyncHTTPClient
     internal import Foundation
     public import Martlet
@@ -12,8 +12,8 @@
         ///     .userDefaults(accessToken: "accessToken", refreshToken: "refreshToken"), deletingThem: true)
         /// ```
         ///
-        /// Before the first unlock of a device `UserDefaults` may look empty. Then nothing is adopted, and the next launch
-        /// tries again.
+        /// Before a device is first unlocked, `UserDefaults` may look empty. Nothing is adopted then, and the next
+        /// launch tries again.
         /// - Parameters:
         ///   - accessToken: The key of the access token, a text.
         ///   - refreshToken: The key of the refresh token, a text; `nil` if there is none.

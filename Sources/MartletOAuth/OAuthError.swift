@@ -9,8 +9,8 @@
 
     /// The error of a sign-in with a browser.
     ///
-    /// After it, no user is signed in who was not before: nothing has been stored, and an earlier session goes on. If the
-    /// server had already issued tokens, they are revoked.
+    /// A failed sign-in stores nothing, and an earlier session continues. If the server has already issued tokens, they
+    /// are revoked.
     ///
     /// ```swift
     /// do {
@@ -24,12 +24,13 @@
     public struct OAuthError: Error, Sendable, Hashable {
         /// The step of a sign-in that failed.
         @nonexhaustive public enum Kind: Sendable, Hashable {
-            /// The server's metadata or keys could not be read, or are not acceptable: another `issuer`, an endpoint without
-            /// TLS, no JSON, more than 1 MB.
+            /// The server's metadata or keys could not be read, or are not acceptable: another `issuer`, an endpoint
+            /// without TLS, no JSON, more than 1 MB.
             case discovery
             /// The callback belongs to another sign-in: its `state` is wrong, missing or repeated.
             case stateMismatch
-            /// Another server sent the callback: its `iss` is wrong, or missing although the server promises it (RFC 9207).
+            /// Another server sent the callback: its `iss` is wrong, or missing although the server promises it (RFC
+            /// 9207).
             case wrongIssuer
             /// The user or the server denied the sign-in (`access_denied`).
             case denied
@@ -49,8 +50,8 @@
             case unsupported
             /// There is no browser.
             case noBrowser
-            /// The session could not begin: ``/Martlet/SessionError/sessionChanged`` if another sign-in or a sign-out came
-            /// first.
+            /// The session could not begin: ``/Martlet/SessionError/sessionChanged`` if another sign-in or a sign-out
+            /// came first.
             case session(SessionError)
         }
 
@@ -68,7 +69,7 @@
             case algorithm
             /// The server publishes a key for it.
             case key
-            /// Only one key comes into question.
+            /// Only one key matches.
             case severalKeys
             /// The RSA key has at least 2048 bits.
             case weakKey
@@ -78,9 +79,9 @@
             case issuer
             /// `sub` names a user; after a refresh, the same user.
             case subject
-            /// `aud` has the client; after a refresh, the same audience.
+            /// `aud` contains the client; after a refresh, it is the same audience.
             case audience
-            /// `azp` is the client, and present if `aud` has others.
+            /// `azp` is the client. It must be present if `aud` has other members.
             case authorizedParty
             /// `exp` has not passed.
             case expiry

@@ -8,8 +8,8 @@
     #endif
 
     extension OAuthServer {
-        /// Signs a user in: opens the browser, waits for the callback, exchanges its code, verifies the ID token, and starts a
-        /// session with the tokens.
+        /// Signs a user in: opens the browser, waits for the callback, exchanges its code, verifies the ID token, and
+        /// starts a session with the tokens.
         ///
         /// ```swift
         /// let user = try await id.signIn(to: tokens, scope: ["openid", "offline_access"], with: .webSession(anchor: window))
@@ -17,13 +17,13 @@
         /// - Parameters:
         ///   - tokens: The session to begin. Make it with ``/Martlet/TokenManager``'s initializer that takes an
         ///     ``OAuthServer``, so that it refreshes and revokes the tokens at this server.
-        ///   - scope: The scope. With `openid`, the server identifies the user. Many servers issue a refresh token only for
-        ///     `offline_access`.
-        ///   - options: Wishes for this sign-in.
-        ///   - browser: The way to the browser and back.
-        /// - Returns: The user, after the session was written to the store. `SessionAccount.userID` of the session is the
-        ///   user's subject.
-        /// - Throws: ``OAuthError``. Nothing is stored then, and an earlier session goes on.
+        ///   - scope: The scope. With `openid`, the server identifies the user. Many servers issue a refresh token only
+        ///     for `offline_access`.
+        ///   - options: The options of this sign-in.
+        ///   - browser: Opens the browser and receives the callback.
+        /// - Returns: The user, after the session was written to the store. `SessionAccount.userID` of the session is
+        ///   the user's subject.
+        /// - Throws: ``OAuthError``. Nothing is stored then, and an earlier session continues.
         @discardableResult
         public func signIn(
             to tokens: TokenManager, scope: [String], options: SignInOptions = SignInOptions(),
@@ -45,11 +45,11 @@
         /// - Parameters:
         ///   - tokens: The session to begin.
         ///   - scope: The scope.
-        ///   - options: Wishes for this sign-in.
-        ///   - browser: Opens the URL in the user's browser, and returns the URL that the server redirects it to. It throws
-        ///     `CancellationError` if the user gives up.
+        ///   - options: The options of this sign-in.
+        ///   - browser: Opens the URL in the user's browser, and returns the URL that the server redirects it to. It
+        ///     throws `CancellationError` if the user gives up.
         /// - Returns: The user, after the session was written to the store.
-        /// - Throws: ``OAuthError``. Nothing is stored then, and an earlier session goes on.
+        /// - Throws: ``OAuthError``. Nothing is stored then, and an earlier session continues.
         @discardableResult
         public func signIn(
             to tokens: TokenManager, scope: [String], options: SignInOptions = SignInOptions(),
@@ -61,7 +61,7 @@
         /// Begins a sign-in whose callback arrives elsewhere: as a request to a web server, or as a universal link.
         /// - Parameters:
         ///   - scope: The scope.
-        ///   - options: Wishes for this sign-in.
+        ///   - options: The options of this sign-in.
         /// - Returns: The attempt. Open its ``SignInAttempt/url``, and keep it for ``finish(_:callback:to:)``.
         /// - Throws: ``OAuthError``.
         public func beginSignIn(
@@ -84,7 +84,7 @@
         ///   - callback: The URL with its query. Only the query is read, so a web server may pass `/callback?…`.
         ///   - tokens: The session to begin.
         /// - Returns: The user, after the session was written to the store.
-        /// - Throws: ``OAuthError``. Nothing is stored then, and an earlier session goes on.
+        /// - Throws: ``OAuthError``. Nothing is stored then, and an earlier session continues.
         @discardableResult
         public func finish(
             _ attempt: SignInAttempt, callback: URL, to tokens: TokenManager
@@ -102,8 +102,8 @@
             let code = try AuthorizationResponse(callback).code(for: attempt, metadata)
             guard !Task.isCancelled else { throw OAuthError(.cancelled, "The sign-in at \(issuer) was cancelled.") }
             let exchange = CodeExchange(server: self, metadata: metadata, attempt: attempt, code: code)
-            // The server may issue tokens from here on. A task that is cancelled now would lose them, and could not revoke
-            // them.
+            // From here on, the server may issue tokens. A task that is cancelled now would lose them and could not
+            // revoke them.
             return try await Task { () -> Result<OAuthUser, OAuthError> in
                 do throws(OAuthError) {
                     let (issued, user) = try await exchange.run()
@@ -129,9 +129,9 @@
     }
 
     extension OAuthServer.Redirect {
-        /// The redirect URI, if it is known before a browser is opened.
-        /// - Throws: ``OAuthError/Kind/unsupported`` if it is a loopback address with a port that the system chooses, or no
-        ///   acceptable URI.
+        /// The redirect URI, if it is known before a browser opens.
+        /// - Throws: ``OAuthError/Kind/unsupported`` if it is a loopback address with a port that the system chooses,
+        ///   or if it is not acceptable.
         func fixedURI() throws(OAuthError) -> String {
             switch kind {
             case .loopback(0, _):
@@ -152,8 +152,8 @@
 
         static func loopbackURI(port: UInt16, path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-        /// Whether the code is safe on its way to a URI (RFC 8252, sections 7 and 8.4): another scheme than `http`, no
-        /// fragment. Plain `http` is for this machine.
+        /// Whether a redirect to a URI keeps the code safe (RFC 8252, sections 7 and 8.4). The URI has no fragment, and
+        /// its scheme is `https` or an app's, or `http` for this machine.
         private static func isAcceptable(_ uri: String) -> Bool {
             guard let colon = uri.firstIndex(of: ":"), !uri.utf8.contains(UInt8(ascii: "#")) else { return false }
             let scheme = uri[..<colon].lowercased()

@@ -8,16 +8,17 @@
     #endif
 
     extension OAuthServer {
-        /// Signs the user out on this device and at the server, and in the browser too (OpenID Connect RP-Initiated Logout
-        /// 1.0).
+        /// Signs the user out on this device and at the server, and in the browser too (OpenID Connect RP-Initiated
+        /// Logout 1.0).
         ///
-        /// The session on this device ends first, whatever happens afterwards, and its tokens are revoked. Then the browser
-        /// opens the server's logout page, which sends it back to the redirect URI; register that URI there for the logout too.
+        /// The session on this device ends first, whatever happens afterwards, and its tokens are revoked. Then the
+        /// browser opens the server's logout page, which sends it back to the redirect URI; register that URI there for
+        /// the logout too.
         /// - Parameters:
         ///   - tokens: The session to end.
-        ///   - browser: The way to the browser and back.
-        /// - Throws: ``OAuthError`` if the browser was not signed out; ``OAuthError/Kind/unsupported`` if the server has no
-        ///   logout page.
+        ///   - browser: Opens the browser and receives the callback.
+        /// - Throws: ``OAuthError`` if the browser was not signed out; ``OAuthError/Kind/unsupported`` if the server
+        ///   has no logout page.
         public func signOut(of tokens: TokenManager, with browser: OAuthBrowser) async throws(OAuthError) {
             let idToken = await tokens.loadedTokens?.idToken
             await tokens.signOut()
@@ -47,8 +48,8 @@
             }
         }
 
-        /// Signs the user out with a browser that a closure opens. The session on this device ends first, whatever happens
-        /// afterwards.
+        /// Signs the user out with a browser that a closure opens. The session on this device ends first, whatever
+        /// happens afterwards.
         /// - Parameters:
         ///   - tokens: The session to end.
         ///   - browser: Opens the URL in the user's browser, and returns the URL that the server redirects it to.

@@ -20,7 +20,8 @@
     /// Its endpoints are discovered when they are first needed, and kept for the life of this object. Share one object.
     /// <doc:SignInWithABrowser> shows the ways to sign in.
     public final class OAuthServer: Sendable {
-        /// The place to which the server sends the browser after the sign-in, as it is registered there (RFC 8252, section 7).
+        /// The URI that the server redirects the browser to after the sign-in, as it is registered there (RFC 8252,
+        /// section 7).
         public struct Redirect: Sendable, Hashable {
             enum Kind: Sendable, Hashable {
                 case fixed(String)
@@ -32,7 +33,7 @@
             /// A URI whose scheme belongs to the app: `com.example.app:/callback`.
             public static func appScheme(_ uri: String) -> Redirect { Redirect(kind: .fixed(uri)) }
 
-            /// An `https` URL that the system opens in the app, or that a web server answers.
+            /// An `https` URL that the system opens in the app, or that a web server handles.
             public static func claimed(_ url: String) -> Redirect { Redirect(kind: .fixed(url)) }
 
             /// `http://127.0.0.1:PORT/callback`, for commands and apps on macOS and Linux.
@@ -51,14 +52,14 @@
         let discovery: Discovery
         let keys: KeyStore
 
-        /// A server.
+        /// Creates a server.
         /// - Parameters:
-        ///   - issuer: The server's issuer identifier, exactly as its metadata spells it. An `https` URL, or an `http` URL of
-        ///     this machine.
+        ///   - issuer: The server's issuer identifier, exactly as its metadata spells it. An `https` URL, or an `http`
+        ///     URL of this machine.
         ///   - client: The app's registration at the server.
         ///   - redirect: The redirect URI that is registered there.
-        ///   - transport: Sends the requests to the server, over ``/Martlet/Transport/makeIsolatedTransport()``. They never
-        ///     carry the session's access token, except that to the userinfo endpoint.
+        ///   - transport: Sends the requests to the server, over ``/Martlet/Transport/makeIsolatedTransport()``. Of
+        ///     these requests, only the one to the userinfo endpoint carries an access token.
         ///   - time: The clocks; the system's if `nil`.
         public init(
             issuer: String, client: OAuthClient, redirect: Redirect, transport: any Transport = .platformDefault,

@@ -5,8 +5,8 @@
         internal import Foundation
     #endif
 
-    /// The user who has signed in: the verified claims of the ID token and, if ``SignInOptions/fetchesUserinfo`` is set, those
-    /// of the userinfo endpoint.
+    /// The user who has signed in: the verified claims of the ID token and, if ``SignInOptions/fetchesUserinfo`` is
+    /// set, those of the userinfo endpoint.
     ///
     /// ```swift
     /// struct Profile: Decodable { var name: String; var email: String? }

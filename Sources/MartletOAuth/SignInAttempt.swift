@@ -10,9 +10,9 @@
     /// A sign-in that has begun: open ``url`` in the user's browser, and pass the callback to
     /// ``OAuthServer/finish(_:callback:to:)``.
     ///
-    /// A web server keeps it between two requests of the same user, an app between its launches. It has secrets: encode it only
-    /// into a place that no other user can read or replace, such as a session on the server, and use it once. Its description
-    /// shows none.
+    /// A web server keeps it between two requests of the same user, an app between its launches. It contains secrets:
+    /// encode it only into a place that no other user can read or replace, such as a session on the server, and use it
+    /// once. Its description shows no secrets.
     public struct SignInAttempt: Sendable, Hashable, Codable {
         /// The page of the server on which the user signs in.
         public let url: URL

@@ -1,5 +1,6 @@
 #if canImport(CryptoKit) || Encryption
-    /// Wishes for one sign-in. The server may ignore them, except ``maxAge`` and ``acr``, which the ID token must confirm.
+    /// The options of one sign-in. The server may ignore them, except ``maxAge`` and ``acr``, which the ID token must
+    /// confirm.
     ///
     /// ```swift
     /// var options = SignInOptions()
@@ -14,11 +15,11 @@
         public var loginHint: String?
         /// `ui_locales`: the languages of the server's pages, the preferred one first.
         public var uiLocales: [String] = []
-        /// `max_age`: the longest time since the user has entered a password or the like, in whole seconds. If more has
-        /// passed, the server asks again, and an ID token that does not show it is refused.
+        /// `max_age`: the maximum time since the user last authenticated, in whole seconds. If more time has passed,
+        /// the server asks the user again. An ID token that does not confirm it is refused.
         public var maxAge: Duration?
-        /// The acceptable values of `acr`, the way in which the server authenticates the user. An ID token with another one is
-        /// refused. Empty if any is good.
+        /// The acceptable values of `acr`, the way in which the server authenticates the user. An ID token with another
+        /// one is refused. Empty if any value is acceptable.
         public var acr: [String] = []
         /// `resource`: the APIs that the access token is for (RFC 8707).
         public var resources: [String] = []
@@ -27,7 +28,7 @@
         /// Further parameters of the authorization request. They cannot replace one that Martlet sets.
         public var parameters: [String: String] = [:]
 
-        /// No wishes.
+        /// Creates options that ask for nothing.
         public init() {}
     }
 #endif

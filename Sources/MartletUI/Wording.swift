@@ -1,9 +1,9 @@
 internal import Martlet
 
-/// A text of the screens. Errors have theirs in the library itself.
+/// A text of the screens. The texts of errors are in Martlet itself.
 ///
-/// The texts are code: a string catalog needs a bundle of resources beside the program, and the code that SwiftPM
-/// generates to find it ends the process if there is none.
+/// The texts are code, because a string catalog needs a resource bundle beside the program, and the code that SwiftPM
+/// generates to find it ends the process if the bundle is missing.
 struct Wording: Sendable {
     let english: String
     let korean: String

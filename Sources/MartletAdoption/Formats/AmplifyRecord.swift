@@ -9,11 +9,12 @@ internal import Martlet
 /// The credentials that Amplify's `AWSCognitoAuthPlugin` stores: JSON.
 ///
 /// The item is a generic password. Its service is `com.amplify.awsCognitoAuthPlugin`, or
-/// `com.amplify.awsCognitoAuthPluginShared` with an access group; its account is `amplify.`, the ID of the user pool, a dot
-/// and the ID of the identity pool if there is one, and `.session`.
+/// `com.amplify.awsCognitoAuthPluginShared` with an access group; its account is `amplify.`, the ID of the user pool, a
+/// dot and the ID of the identity pool if there is one, and `.session`.
 ///
-/// AWS credentials of an identity pool are not adopted: they sign requests to AWS and are no tokens. Items of Amplify 1
-/// (`AWSMobileClient`) are one text for each token, not a record; Amplify 2 converts and deletes them when it starts.
+/// AWS credentials of an identity pool are not adopted: they sign requests to AWS and are not tokens. Amplify 1
+/// (`AWSMobileClient`) has no record but an item with text for each token; Amplify 2 converts and deletes these items
+/// when it starts.
 ///
 /// Read from amplify-swift 2.60.1 (`AmplifyPlugins/Auth/Sources/AWSCognitoAuthPlugin`:
 /// `CredentialStorage/AmplifyCredentials.swift`, `CredentialStorage/AWSCognitoAuthCredentialStore.swift`,

@@ -12,7 +12,7 @@ internal import Martlet
 /// `NSKeyedArchiver.archivedData(withRootObject: state, requiringSecureCoding: true)`.
 ///
 /// Read from AppAuth-iOS 2.1.0 (`Sources/AppAuthCore/OIDAuthState.m`, `OIDTokenResponse.m`,
-/// `OIDAuthorizationResponse.m`, `OIDFieldMapping.m`); the keys are the same since 1.0.0.
+/// `OIDAuthorizationResponse.m`, `OIDFieldMapping.m`); the keys have been the same since 1.0.0.
 struct AppAuthRecord: LibraryRecord {
     /// The tokens of the session.
     let tokens: Tokens
@@ -27,8 +27,8 @@ struct AppAuthRecord: LibraryRecord {
         }
     }
 
-    /// The rules are those of the getters of `OIDAuthState`: the token response counts, else the authorization response,
-    /// and the refresh token is the state's own.
+    /// Follows the getters of `OIDAuthState`: the access token comes from the token response, or from the authorization
+    /// response if there is none. The refresh token is the state's own.
     init(state: ArchivedObject) throws(RecordProblem) {
         if try state.has("authorizationError") {
             throw RecordProblem(.ended, "the server had ended the session, and AppAuth stored its error")
@@ -41,7 +41,7 @@ struct AppAuthRecord: LibraryRecord {
         let idToken = try response.string("id_token")
         let isStale = try state.flag("needsTokenRefresh")
         var fields: [String: String?] = [:]
-        // The session does not depend on them.
+        // The session works without these parameters, so they may be unreadable.
         for (name, value) in (try? response.fields("additionalParameters")) ?? [:] { fields[name] = value }
         fields["id_token"] = idToken
         tokens = Tokens(

@@ -1,8 +1,8 @@
 /// The references between the objects of an archive, checked once before any of them is read.
 ///
-/// Refuses what no encoder of a record writes, and what would make reading expensive: objects that contain themselves,
-/// deep nesting, objects that lie on top of each other, and an archive that grows without limit when shared objects are
-/// counted wherever they are used. After the check, a reader may read any part once without a limit of its own.
+/// Refuses archives that no encoder writes or that would be expensive to read: objects that contain themselves, deep
+/// nesting, overlapping objects, and shared objects that make the archive too large when each use is counted. After the
+/// check, a reader may read any part once without a limit of its own.
 struct ArchiveGraph {
     /// An object whose elements are being checked.
     private struct Frame {
@@ -75,7 +75,7 @@ struct ArchiveGraph {
         if !frames.isEmpty { try add(measure) }
     }
 
-    /// Counts an element, wherever it was measured.
+    /// Adds an element to the innermost open object.
     private mutating func add(_ measure: Measure) throws(RecordProblem) {
         let last = frames.count - 1
         frames[last].size += measure.size

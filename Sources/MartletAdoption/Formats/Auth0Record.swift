@@ -8,9 +8,10 @@ internal import Martlet
 
 /// The session that the `CredentialsManager` of Auth0.swift stores: an archived `Credentials`.
 ///
-/// The item is a generic password of SimpleKeychain: its service is the app's bundle identifier, its account the manager's
-/// `storeKey`, by default `credentials`. Tokens for further audiences (`APICredentials`, an item with JSON for each
-/// audience) are not read: they have no refresh token of their own, and the session's refresh token gets new ones.
+/// The item is a generic password of SimpleKeychain: its service is the app's bundle identifier, its account the
+/// manager's `storeKey`, by default `credentials`. Tokens for further audiences (`APICredentials`, an item with JSON
+/// for each audience) are not read: they have no refresh token of their own, and the session's refresh token gets new
+/// ones.
 ///
 /// Read from Auth0.swift 3.1.0 (`Auth0/Credentials.swift`, `Auth0/CredentialsManager.swift`), 2.10.0, 2.0.0 and 1.39.1.
 /// All archive the class under the name `A0Credentials`, with the same keys.
@@ -41,7 +42,7 @@ struct Auth0Record: LibraryRecord {
         tokens = Tokens(
             accessToken: access,
             refreshToken: Secret(token: try credentials.string("refreshToken")),
-            // The key is that of version 1. The value has always been a date.
+            // The key has kept its name from version 1. The value has always been a date.
             expiresAt: try credentials.date("expiresIn"),
             tokenType: type.flatMap { $0.isEmpty ? nil : $0 },
             scope: try credentials.string("scope"),

@@ -6,9 +6,10 @@
 
 /// A property list in Apple's binary format (`bplist00`): what `NSKeyedArchiver` writes by default.
 ///
-/// Foundation is not used for it. `NSKeyedUnarchiver` would need classes with the names of the other library's. On Linux
-/// (Swift 6.3), it ends the process on some damaged archives, as `PropertyListSerialization` does, and neither finishes
-/// within 20 seconds with 1,385 bytes that repeat their objects. `PropertyListDecoder` does not know the UIDs of an archive.
+/// Foundation's readers do not fit. `NSKeyedUnarchiver` would need classes named like those of the other library. On
+/// Linux (Swift 6.3), it and `PropertyListSerialization` end the process on some damaged archives, and neither finishes
+/// within 20 seconds on 1,385 bytes that repeat their objects. `PropertyListDecoder` does not support the UIDs of an
+/// archive.
 ///
 /// This reader follows the layout that Apple publishes in `CFBinaryPList.c`. It reads one object at a time, never
 /// recurses, and checks each offset and count before it uses it.
@@ -65,7 +66,7 @@ struct BinaryPropertyList: Sendable {
         self.tableStart = tableStart
     }
 
-    /// The object with an index.
+    /// The object at an index.
     func value(at index: Int) throws(RecordProblem) -> Value {
         let extent = try extent(at: index)
         switch extent.type {

@@ -21,7 +21,7 @@ func readJSON<Record: Decodable>(_ type: Record.Type, from data: Data) throws(Re
     } catch DecodingError.valueNotFound {
         throw .foreign("a field of the JSON is null that this library always fills")
     } catch {
-        // The text of the error may quote the record.
+        // Drop the decoder's error: its text may quote the record.
         throw .damaged("the JSON is damaged or cut off")
     }
 }

@@ -6,8 +6,8 @@
 
 /// An archive of `NSKeyedArchiver` in its binary format.
 ///
-/// The archive is a property list with the objects in one array, `$objects`. Objects refer to each other with UIDs, which
-/// are indexes of that array; index 0 stands for `nil`. `$top` has the object that was archived.
+/// The archive is a property list with the objects in one array, `$objects`. Objects refer to each other with UIDs,
+/// which are indexes of that array; index 0 stands for `nil`. `$top` refers to the archived object.
 struct KeyedArchive: Sendable {
     private let list: BinaryPropertyList
     private let objects: [Int]
@@ -18,7 +18,7 @@ struct KeyedArchive: Sendable {
             throw RecordProblem(.tooLarge, "the data is larger than 1 MB")
         }
         list = try BinaryPropertyList(data)
-        // The archiver writes four entries. More are not read, because nothing is checked yet.
+        // The archiver writes four entries. Limit their number, because nothing has been checked yet.
         guard case .dictionary(let pairs) = try list.value(at: list.top), pairs.count <= 16 else {
             throw .foreign("the property list is not a keyed archive")
         }
@@ -35,7 +35,7 @@ struct KeyedArchive: Sendable {
         roots = try Self.entries(pairs, in: list).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// The archived object of a class, or of a subclass.
+    /// The archived object, if it is of a class or a subclass of it.
     /// - Parameter names: The Objective-C names of the class.
     func root(_ names: String...) throws(RecordProblem) -> ArchivedObject {
         for root in roots {

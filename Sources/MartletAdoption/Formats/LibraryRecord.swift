@@ -10,11 +10,11 @@ internal import Martlet
 ///
 /// A record is read from its bytes alone: neither the other library nor its classes have to be linked.
 protocol LibraryRecord: Sendable {
-    /// The tokens. ``/Martlet/Tokens/expiresAt`` is by this device's clock, and lies in the past if the library would refresh
-    /// before the next request.
+    /// The tokens. ``/Martlet/Tokens/expiresAt`` is by this device's clock, and lies in the past if the library would
+    /// refresh before the next request.
     var tokens: Tokens { get }
-    /// The user's ID as the library knows it, if the record says. It may come from an ID token whose signature was not
-    /// verified, so use it to find data on this device, not to grant access.
+    /// The user's ID as the library knows it, if the record contains it. It may come from an ID token whose signature
+    /// was not verified, so use it to find data on this device, not to grant access.
     var userID: String? { get }
 
     /// Reads a record.
@@ -41,7 +41,7 @@ func reading<Value>(
 }
 
 extension Secret {
-    /// A token, or `nil` for none: some libraries store an empty text instead.
+    /// Creates a token; `nil` if the text is missing or empty. Some libraries store an empty text for a missing token.
     init?(token: String?) {
         guard let token, !token.isEmpty else { return nil }
         self.init(token)

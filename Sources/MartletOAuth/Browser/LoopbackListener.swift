@@ -6,7 +6,7 @@
 
         /// Listens on 127.0.0.1 for the callback of one sign-in (RFC 8252, section 7.3).
         ///
-        /// It has a thread of its own while it waits. All connections share it, and none of them can hold the others up.
+        /// It waits on a thread of its own. All connections share that thread, and none of them can hold up the others.
         final class LoopbackListener: Sendable {
             let port: UInt16
             private let listener: Int32
@@ -15,10 +15,10 @@
             private let queue = BlockingQueue("martlet.oauth.loopback")
             private let isClosed = Locked(false)
 
-            /// The number of connections that may be open. A further one closes the oldest.
+            /// The maximum number of open connections. One more closes the oldest.
             static let maximumConnections = 32
 
-            /// Begins to listen. The system keeps what arrives until ``callback(_:opening:)``.
+            /// Begins to listen. The system queues what arrives before ``callback(_:opening:)``.
             /// - Parameter port: The port; 0 for a free one.
             static func listen(on port: UInt16) async throws(OAuthError) -> LoopbackListener {
                 try await BlockingQueue.run { () throws(OAuthError) in try LoopbackListener(port) }
@@ -53,7 +53,7 @@
                 }
                 guard isFirst else { return }
                 wake(wakeUp.sending)
-                // The queue is serial: the descriptors stay open until its thread does not use them any more.
+                // The queue is serial: the descriptors stay open until its thread no longer uses them.
                 queue.start { [listener, wakeUp] in
                     for descriptor in [listener, wakeUp.receiving, wakeUp.sending] { System.close(descriptor) }
                 }
@@ -61,7 +61,7 @@
 
             /// Waits for the callback.
             /// - Parameters:
-            ///   - expected: The expectations of the callback. Other requests get an error, and end nothing.
+            ///   - expected: The expectations of the callback. Other requests get an error and do not end the wait.
             ///   - open: Opens the browser. If it fails, so does this method.
             /// - Returns: The query of the callback.
             func callback(
@@ -125,7 +125,7 @@
             #if canImport(Darwin)
                 fileprivate static let sendFlags = MSG_DONTWAIT
             #else
-                /// A peer that has gone must not end the process with SIGPIPE.
+                /// A disconnected peer must not end the process with SIGPIPE.
                 fileprivate static let sendFlags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
             #endif
         }
@@ -168,7 +168,7 @@
             private mutating func accept() {
                 let descriptor = MartletLibc.accept(listener, nil, nil)
                 guard descriptor >= 0 else {
-                    // With no descriptor left, the next round would come at once.
+                    // Without a free descriptor, the connection stays pending and the next poll returns at once.
                     if connections.isEmpty {
                         var none: [pollfd] = []
                         _ = System.poll(&none, timeout: 50)
@@ -182,7 +182,7 @@
                     return
                 }
                 #if canImport(Darwin)
-                    // A peer that has gone must not end the process with SIGPIPE.
+                    // A disconnected peer must not end the process with SIGPIPE.
                     var isOn: Int32 = 1
                     _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
                 #endif
@@ -213,7 +213,8 @@
                     respond(status, to: index)
                     return nil
                 case .start(let location):
-                    // Once: a program that reads the address of the page in the list of processes comes too late.
+                    // Serve the page only once. A program that reads its address in the list of processes comes too
+                    // late.
                     expected.start = nil
                     respond(303, to: index, location: location)
                     return nil

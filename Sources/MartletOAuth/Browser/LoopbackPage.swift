@@ -1,10 +1,10 @@
 #if canImport(CryptoKit) || Encryption
     internal import Martlet
 
-    /// The responses of the loopback listener. They have no script, and nothing may keep or embed them.
+    /// The responses of the loopback listener. They contain no script and may be neither cached nor embedded.
     enum LoopbackPage {
         /// The whole response to a request.
-        /// - Parameter location: The page to which a redirect leads.
+        /// - Parameter location: The target of a redirect.
         static func response(status: Int, location: String? = nil) -> [UInt8] {
             let body = status == 200 ? page(title: title, text: text) : page(title: "\(status)", text: reason(status))
             var head = [
@@ -42,7 +42,7 @@
             }
         }
 
-        /// The texts are constants without markup.
+        /// The texts are constants without markup, so they need no escaping.
         private static func page(title: String, text: String) -> String {
             """
             <!DOCTYPE html>

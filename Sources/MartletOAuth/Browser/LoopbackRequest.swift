@@ -5,7 +5,7 @@
     enum LoopbackRequest: Equatable {
         /// The head has not arrived completely.
         case incomplete
-        /// The request is no callback of this sign-in. The listener responds with the status, and goes on.
+        /// The request is not a callback of this sign-in. The listener responds with the status and keeps waiting.
         case refused(status: Int)
         /// The browser asks for the page to start with.
         case start(location: String)
@@ -17,15 +17,16 @@
 
         /// The expectations of a callback.
         struct Expectation: Sendable {
-            /// The one acceptable `Host`. Another one may come from a page whose name resolves to this machine.
+            /// The only acceptable `Host`. Any other may come from a web page whose host name resolves to this machine.
             let host: String
             let path: String
             let state: Secret
-            /// The page to start with, and the server's page to which it leads; `nil` if the browser opens that itself.
+            /// The listener's start page and the server's page that it redirects to; `nil` if the browser opens the
+            /// latter itself.
             var start: Start?
         }
 
-        /// A page of the listener that leads to one of the server.
+        /// A page of the listener that redirects to a page of the server.
         struct Start: Sendable {
             let path: String
             let location: String

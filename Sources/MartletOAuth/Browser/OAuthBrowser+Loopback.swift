@@ -10,16 +10,17 @@
         #endif
 
         extension OAuthBrowser {
-            /// The user's browser, which comes back to a listener on 127.0.0.1, for commands and apps on macOS and Linux
-            /// (RFC 8252, section 7.3).
+            /// The user's browser, with a listener on 127.0.0.1 for the callback. For commands and apps on macOS and
+            /// Linux (RFC 8252, section 7.3).
             ///
-            /// The redirect URI is that of ``OAuthServer/Redirect/loopback(port:path:)``, or `http://127.0.0.1:PORT/callback`
-            /// with a free port if the server has another redirect. The browser then shows a page that says that its window can
-            /// be closed.
+            /// The redirect URI is that of ``OAuthServer/Redirect/loopback(port:path:)``, or
+            /// `http://127.0.0.1:PORT/callback` with a free port if the server has another redirect. The browser then
+            /// shows a page that says that its window can be closed.
             /// - Parameters:
-            ///   - limit: The time for the user to sign in. The sign-in ends with ``OAuthError/Kind/cancelled`` after it.
-            ///   - open: Opens a URL in the browser. By default, `open` on macOS and `xdg-open` on Linux, without a shell; if
-            ///     there is none, the sign-in ends with ``OAuthError/Kind/noBrowser``.
+            ///   - limit: The time for the user to sign in. After that, the sign-in ends with
+            ///     ``OAuthError/Kind/cancelled``.
+            ///   - open: Opens a URL in the browser. By default, `open` on macOS and `xdg-open` on Linux, without a
+            ///     shell; if there is none, the sign-in ends with ``OAuthError/Kind/noBrowser``.
             public static func loopback(
                 limit: Duration = .seconds(600), opening open: (@Sendable (URL) async throws -> Void)? = nil
             ) -> OAuthBrowser {
@@ -29,8 +30,9 @@
                 }
             }
 
-            /// - Parameter hidesURL: Whether the browser opens a page of the listener first, which leads to the server's. Other
-            ///   users of the machine can read the arguments of a process, and the server's URL has the state or an ID token.
+            /// - Parameter hidesURL: Whether the browser first opens a page of the listener that redirects to the
+            ///   server. Other users of the machine can read the arguments of a process, and the server's URL contains
+            ///   the state or an ID token.
             static func loopback(
                 limit: Duration, time: any TimeSource, hidesURL: Bool,
                 opening show: @escaping @Sendable (URL) async throws -> Void

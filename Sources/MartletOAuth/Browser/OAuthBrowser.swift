@@ -7,7 +7,7 @@
         internal import Foundation
     #endif
 
-    /// The way to the user's browser and back.
+    /// Opens a page in the user's browser and receives the callback.
     public struct OAuthBrowser: Sendable {
         /// Prepares one visit, so that its redirect URI is known before the browser is opened.
         private let prepare: @Sendable (OAuthServer.Redirect) async throws -> BrowserVisit
@@ -16,7 +16,7 @@
             self.prepare = prepare
         }
 
-        /// A browser that a closure opens. The redirect URI must be known before.
+        /// A browser that a closure opens. The redirect URI must be known beforehand.
         init(_ open: @escaping @Sendable (URL) async throws -> URL) {
             self.init { redirect in
                 BrowserVisit(redirectURI: try redirect.fixedURI()) { url, _ in try await open(url) }
@@ -36,7 +36,7 @@
     struct BrowserVisit: Sendable {
         let redirectURI: String
         private let visit: @Sendable (URL, Secret) async throws -> URL
-        /// Ends what waits for the callback.
+        /// Stops waiting for the callback.
         let close: @Sendable () -> Void
 
         init(
@@ -65,7 +65,7 @@
             switch error {
             case let error as OAuthError: self = error
             case is CancellationError: self.init(.cancelled, "The visit to the sign-in server was cancelled.")
-            // Its text may have the callback, and with it the code.
+            // The error's text may contain the callback, and with it the code.
             default: self.init(noBrowser: "The browser failed with \(type(of: error)).")
             }
         }

@@ -74,7 +74,7 @@
                     posix_spawn_file_actions_destroy(&actions)
                     posix_spawnattr_destroy(&attributes)
                 }
-                // Its own group: Ctrl-C in the terminal ends this process, and not the browser.
+                // A process group of its own: Ctrl-C in the terminal ends this process but not the browser.
                 posix_spawnattr_setflags(&attributes, Int16(flags))
                 posix_spawnattr_setpgroup(&attributes, 0)
                 posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)

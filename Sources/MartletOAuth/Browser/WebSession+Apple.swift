@@ -11,7 +11,8 @@
             /// The redirect is an app's scheme, or with iOS 17.4, macOS 14.4 or visionOS 1.1 a claimed URL.
             /// - Parameters:
             ///   - anchor: The window that the sheet belongs to.
-            ///   - isEphemeral: Whether the sheet starts without cookies and keeps none, so that the user signs in anew.
+            ///   - isEphemeral: Whether the sheet starts without cookies and keeps none, so that the user signs in
+            ///     anew.
             public static func webSession(anchor: ASPresentationAnchor, isEphemeral: Bool = false) -> OAuthBrowser {
                 OAuthBrowser { redirect in
                     let uri = try redirect.fixedURI()
@@ -36,7 +37,8 @@
             func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor { anchor }
 
             func visit(_ url: URL, comingBackTo uri: String) async throws -> URL {
-                // The system may call the handler on any thread, and does not say whether it does after a cancellation.
+                // The system may call the handler on any thread. Whether it calls it after a cancellation is not
+                // documented.
                 let race = Race<URL>()
                 let session = try Self.session(for: url, comingBackTo: uri, reportingTo: race)
                 session.presentationContextProvider = self

@@ -8,13 +8,15 @@
         internal import Foundation
     #endif
 
-    /// Makes the request that the browser takes to the server (OpenID Connect Core 1.0, section 3.1.2.1; RFC 7636; RFC 9126).
+    /// Makes the request that the browser takes to the server (OpenID Connect Core 1.0, section 3.1.2.1; RFC 7636; RFC
+    /// 9126).
     struct AuthorizationRequest {
         let server: OAuthServer
         let metadata: ServerMetadata
         let redirectURI: String
 
-        /// Makes an attempt with a new state, nonce and code verifier, and pushes its parameters if the server takes them.
+        /// Makes an attempt with a new state, nonce and code verifier, and pushes its parameters if the server accepts
+        /// that.
         func begin(scope: [String], _ options: SignInOptions) async throws(OAuthError) -> SignInAttempt {
             try checkSupport()
             let nonce = scope.contains("openid") ? randomText() : nil
@@ -77,7 +79,8 @@
         }
 
         /// Sends the parameters to the server, so that neither the browser nor its history has them.
-        /// - Returns: The parameters that are left for the browser; `nil` if the server takes no pushed requests.
+        /// - Returns: The parameters that are left for the browser; `nil` if the server does not accept pushed
+        ///   requests.
         private func push(_ parameters: Query) async throws(OAuthError) -> Query? {
             guard let endpoint = metadata.pushEndpoint else { return nil }
             let response = try await server.link.post(parameters, to: endpoint, as: server.client)

@@ -40,14 +40,14 @@
             parameters.filter { $0.name == name }.map(\.value)
         }
 
-        /// Whether the one `state` is this one.
+        /// Whether the callback has exactly one `state`, and it is this one.
         func hasState(_ state: Secret) -> Bool {
             let states = values("state")
             return states.count == 1 && states[0].isIdentical(to: state.reveal())
         }
 
         /// The code of an attempt's callback.
-        /// - Throws: An error, even if the callback has one. The code must not be sent then.
+        /// - Throws: An error if a check fails, even if the callback has a code. That code must not be sent.
         func code(for attempt: SignInAttempt, _ metadata: ServerMetadata) throws(OAuthError) -> Secret {
             guard hasState(attempt.state) else {
                 throw OAuthError(

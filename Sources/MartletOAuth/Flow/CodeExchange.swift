@@ -21,7 +21,7 @@
             expiresAt: [], accessTokenHeader: nil, additional: ["id_token"])
 
         /// The tokens and their user.
-        /// - Throws: An error; tokens that the server has issued are revoked then.
+        /// - Throws: An error. Tokens that the server has already issued are revoked.
         func run() async throws(OAuthError) -> (tokens: Tokens, user: OAuthUser) {
             let (response, tokens) = try await exchange()
             do throws(OAuthError) {
@@ -49,7 +49,7 @@
                 throw OAuthError(
                     .unreachable, "\(endpoint) responded without an access token. Ask the server's operator.")
             }
-            // Only a verified one is kept.
+            // Keep only an ID token that will be verified.
             if attempt.nonce == nil { tokens.additionalFields = [:] }
             return (members, tokens)
         }
@@ -80,7 +80,8 @@
             return OAuthUser(subject: token.identity.subject, idTokenClaims: token.payload, userinfoClaims: claims)
         }
 
-        /// The claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3), which must be those of the same user.
+        /// The claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3), which must be those of the same
+        /// user.
         private func userinfo(_ accessToken: Secret, of subject: String) async throws(OAuthError) -> Data {
             guard let endpoint = metadata.userinfoEndpoint else {
                 throw OAuthError(.unsupported, "\(attempt.issuer) has no userinfo endpoint. Remove fetchesUserinfo.")

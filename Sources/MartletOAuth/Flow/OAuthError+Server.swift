@@ -17,7 +17,7 @@
             self.init(code == "access_denied" ? .denied : .refused(code: code), text)
         }
 
-        /// A response of an endpoint that is no success.
+        /// A response of an endpoint that is not a success.
         init(refusal response: ServerResponse, by endpoint: String, hiding secrets: [Secret]) {
             guard (400..<500).contains(response.status), let members = response.members,
                 let code = members["error"]?.string
@@ -42,7 +42,7 @@
     }
 
     extension Unicode.Scalar {
-        /// Whether it is neither a control character nor one that changes the order or place of others.
+        /// Whether the character is neither a control character nor one that reorders or moves others.
         fileprivate var isShown: Bool {
             switch properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false

@@ -1,7 +1,8 @@
 #if canImport(CryptoKit) || Encryption
     /// Base64 with the alphabet for URLs and without padding (RFC 7515, section 2).
     enum Base64URL {
-        /// Decodes a text that has exactly one spelling: no padding, no other characters, no set bits behind the last byte.
+        /// Decodes a text that has exactly one spelling: no padding, no other characters, no set bits after the last
+        /// byte.
         /// - Returns: `nil` for any other text.
         static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
             var bytes: [UInt8] = []
@@ -16,7 +17,7 @@
                 bytes.append(UInt8(truncatingIfNeeded: bits >> count))
                 bits &= 1 << count - 1
             }
-            // Six bits left are a character that ends no byte. Bits that are set would allow several spellings.
+            // Six remaining bits are a character that completes no byte. Set bits would allow several spellings.
             return count < 6 && bits == 0 ? bytes : nil
         }
 

@@ -24,13 +24,13 @@
         var nonce: String?
         /// The access token that came with the ID token.
         var accessToken: Secret?
-        /// The longest time since the user has entered a password or the like, if the sign-in limits it.
+        /// The maximum time since the user last authenticated, if the sign-in limits it.
         var maxAge: Duration?
-        /// The essential values of `acr`; empty if any is good.
+        /// The essential values of `acr`; empty if any value is acceptable.
         var acr: [String] = []
         let now: Date
 
-        /// The difference between the server's clock and this device's that is no error, in seconds.
+        /// The tolerated difference between the server's clock and this device's, in seconds.
         static let leeway = 60.0
 
         /// Verifies the signature and the claims of a token.
@@ -73,7 +73,7 @@
                     throw FailedCheck(.authorizedParty)
                 }
             } else if audience.count > 1 {
-                // Without `azp`, the token may have been issued to one of the others.
+                // Without `azp`, the token may have been issued to another client in `aud`.
                 throw FailedCheck(.authorizedParty)
             }
             return audience
@@ -89,8 +89,8 @@
 
         private func checkAccessToken(_ token: SignedToken) throws(FailedCheck) {
             guard let hash = token.claims["at_hash"], let accessToken else { return }
-            // No specification names the hash function of EdDSA. Most servers use that of Ed25519, SHA-512; Glewlwyd 2.7.5
-            // uses SHA-256. With either, no other access token has the same hash.
+            // No specification names the hash function of EdDSA. Most servers use that of Ed25519, SHA-512; Glewlwyd
+            // 2.7.5 uses SHA-256. With either, no other access token has the same hash.
             let functions: [SigningAlgorithm] = token.algorithm == .edDSA ? [.edDSA, .es256] : [token.algorithm]
             let isExpected = functions.contains { function in
                 hash.string?.isIdentical(to: Base64URL.encode(function.halfDigest(of: accessToken.reveal()))) == true

@@ -23,8 +23,8 @@
         private let operations: [String]?
 
         /// Reads a key of a set.
-        /// - Returns: `nil` for a key of another type, such as `oct`, and for one that is incomplete. A set may have keys for
-        ///   other purposes (RFC 7517, section 5).
+        /// - Returns: `nil` for a key of another type, such as `oct`, and for one that is incomplete. A set may have
+        ///   keys for other purposes (RFC 7517, section 5).
         init?(_ members: [String: StrictJSON]) {
             guard let type = members["kty"]?.string, let material = Material(type: type, members) else { return nil }
             for name in ["kid", "use", "alg"] where members[name] != nil && members[name]?.string == nil { return nil }
@@ -51,11 +51,11 @@
         /// The sizes of moduli in bits. Smaller ones can be factored; larger ones only cost time.
         static let modulusSizes = 2048...8192
 
-        /// Whether the key is too small, or its numbers are no RSA key.
+        /// Whether the key is too small, or its numbers cannot be an RSA key.
         var isWeak: Bool {
             guard case .rsa(let modulus, let exponent) = material else { return false }
             let size = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
-            // An even number is no modulus and no exponent, and 1 as an exponent accepts every signature.
+            // The modulus and the exponent of a key are odd. The exponent 1 would accept every signature.
             guard let last = modulus.last, last & 1 == 1, let end = exponent.last, end & 1 == 1 else { return true }
             return !Self.modulusSizes.contains(size) || exponent.count > 4 || exponent == Data([1])
         }
@@ -98,15 +98,15 @@
     struct KeySet: Sendable, Hashable {
         private let keys: [VerificationKey]
 
-        /// - Throws: ``StrictJSON/Fault`` if the document is no key set.
+        /// - Throws: ``StrictJSON/Fault`` if the document is not a key set.
         init(_ document: Data) throws(StrictJSON.Fault) {
             guard case .array(let elements) = try StrictJSON(document).members?["keys"] else { throw .malformed }
             keys = elements.compactMap { $0.members.flatMap(VerificationKey.init) }
         }
 
         /// The one key for the signature of a token; `nil` if there is none.
-        /// - Throws: An error if there are several, because a wrong guess would look like a wrong signature, or if the key is
-        ///   too small.
+        /// - Throws: An error if there are several, because a wrong guess would look like a wrong signature, or if the
+        ///   key is too small.
         func key(for token: SignedToken) throws(FailedCheck) -> VerificationKey? {
             let candidates = keys.filter { $0.suits(token) }
             guard candidates.count < 2 else { throw FailedCheck(.severalKeys) }

@@ -5,13 +5,14 @@
         internal import Foundation
     #endif
 
-    /// The form of an RSA key that Apple's Security reads: `RSAPublicKey` of PKCS #1 (RFC 8017, appendix A.1.1) in DER.
+    /// The form of an RSA key that Apple's Security framework reads: `RSAPublicKey` of PKCS #1 (RFC 8017, appendix
+    /// A.1.1) in DER.
     enum RSAPublicKeyDocument {
         static func make(modulus: Data, exponent: Data) -> Data {
             value(tag: 0x30, integer(modulus) + integer(exponent))
         }
 
-        /// A positive integer. A zero in front keeps the highest bit from being the sign.
+        /// A positive integer. A leading zero keeps the highest bit from being read as the sign.
         private static func integer(_ bytes: Data) -> Data {
             let sign: [UInt8] = (bytes.first ?? 0) < 0x80 ? [] : [0]
             return value(tag: 0x02, Data(sign) + bytes)

@@ -2,10 +2,9 @@
     internal import Foundation
     internal import Security
 
-    /// RSA signatures with SHA-256, by Security. CryptoKit has no RSA.
+    /// RSA signatures with SHA-256, by the Security framework. CryptoKit has no RSA.
     enum RSASignature {
-        /// - Parameter isProbabilistic: Whether the signature has the padding PSS, with a salt of 32 bytes, and not that of
-        ///   PKCS #1 1.5.
+        /// - Parameter isProbabilistic: Whether the padding is PSS with a salt of 32 bytes instead of PKCS #1 v1.5.
         static func isValid(_ token: SignedToken, _ modulus: Data, _ exponent: Data, isProbabilistic: Bool) -> Bool {
             let attributes: [String: Any] = [
                 kSecAttrKeyType as String: kSecAttrKeyTypeRSA, kSecAttrKeyClass as String: kSecAttrKeyClassPublic,

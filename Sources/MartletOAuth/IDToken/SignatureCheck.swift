@@ -15,7 +15,8 @@
     #endif
 
     extension VerificationKey {
-        /// Whether the signature of a token was made with this key. A key that is no point of its curve verifies nothing.
+        /// Whether the signature of a token was made with this key. A key that is not a point on its curve verifies
+        /// nothing.
         func verifies(_ token: SignedToken) -> Bool {
             switch (material, token.algorithm) {
             case (.rsa(let modulus, let exponent), .rs256):
@@ -42,8 +43,8 @@
     }
 
     extension SigningAlgorithm {
-        /// The left half of the digest of a text, by the hash function of the algorithm (OpenID Connect Core 1.0, section
-        /// 3.1.3.6). Ed25519 uses SHA-512.
+        /// The left half of the digest of a text, by the hash function of the algorithm (OpenID Connect Core 1.0,
+        /// section 3.1.3.6). Ed25519 uses SHA-512.
         func halfDigest(of text: String) -> Data {
             let digest: Data
             switch self {
@@ -63,8 +64,7 @@
     #if !canImport(CryptoKit)
         /// RSA signatures with SHA-256, by BoringSSL.
         private enum RSASignature {
-            /// - Parameter isProbabilistic: Whether the signature has the padding PSS, with a salt of 32 bytes, and not that of
-            ///   PKCS #1 1.5.
+            /// - Parameter isProbabilistic: Whether the padding is PSS with a salt of 32 bytes instead of PKCS #1 v1.5.
             static func isValid(_ token: SignedToken, _ modulus: Data, _ exponent: Data, isProbabilistic: Bool) -> Bool
             {
                 guard let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent) else { return false }

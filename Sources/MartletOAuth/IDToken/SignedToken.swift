@@ -5,8 +5,8 @@
         internal import Foundation
     #endif
 
-    /// An algorithm by which an ID token may be signed. There is no `none` and no HMAC, whatever a server lists: with HMAC,
-    /// everyone who can verify a token can also make one (RFC 8725, section 3.1).
+    /// An algorithm that may sign an ID token. There is no `none` and no HMAC, whatever a server lists: with HMAC,
+    /// anyone who can verify a token can also make one (RFC 8725, section 3.1).
     enum SigningAlgorithm: String, Sendable, CaseIterable {
         case rs256 = "RS256"
         case ps256 = "PS256"
@@ -15,7 +15,7 @@
         case edDSA = "EdDSA"
     }
 
-    /// A check of an ID token has failed.
+    /// A failed check of an ID token.
     struct FailedCheck: Error, Hashable {
         let check: OAuthError.IDTokenCheck
 
@@ -36,7 +36,7 @@
         /// The claims as they were written.
         let payload: Data
 
-        /// The largest token and the largest header, in bytes.
+        /// The size limit of a token, and of its header, in bytes.
         static let maximumSize = 64 << 10
         static let maximumHeaderSize = 4 << 10
         /// The size of the largest signature, that of an RSA key with 8192 bits.
@@ -50,7 +50,7 @@
                 let signature = Base64URL.decode(parts[2]), signature.count <= Self.maximumSignatureSize
             else { throw FailedCheck(.format) }
             let fields = try Self.object(header)
-            // No extension is understood, so none may be critical (RFC 7515, section 4.1.11).
+            // No extension is supported, so none may be critical (RFC 7515, section 4.1.11).
             guard fields["crit"] == nil else { throw FailedCheck(.critical) }
             guard let name = fields["alg"]?.string else { throw FailedCheck(.algorithm) }
             guard let algorithm = SigningAlgorithm.allCases.first(where: { $0.rawValue.isIdentical(to: name) }) else {

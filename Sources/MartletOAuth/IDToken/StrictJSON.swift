@@ -1,6 +1,6 @@
 #if canImport(CryptoKit) || Encryption
-    /// A JSON value of a document that has one meaning only: it follows RFC 8259, and no object has two members with the same
-    /// name (RFC 8725, section 2.6 and RFC 7515, section 4).
+    /// A JSON value of an unambiguous document. The document follows RFC 8259, and no object has two members with the
+    /// same name (RFC 8725, section 2.6 and RFC 7515, section 4).
     enum StrictJSON: Sendable, Hashable {
         case object([String: StrictJSON])
         case array([StrictJSON])
@@ -9,9 +9,9 @@
         case bool(Bool)
         case null
 
-        /// The fault of a document.
+        /// A fault in a document.
         enum Fault: Error {
-            /// It is no JSON in UTF-8, or it nests more than ``StrictJSON/maximumDepth`` values.
+            /// It is not JSON in UTF-8, or it nests more than ``StrictJSON/maximumDepth`` values.
             case malformed
             case duplicateMember
         }
@@ -37,7 +37,7 @@
 
         var isTrue: Bool { self == .bool(true) }
 
-        /// The strings of an array that has nothing else.
+        /// The strings of an array that contains only strings.
         var strings: [String]? {
             guard case .array(let elements) = self else { return nil }
             let strings = elements.compactMap(\.string)
@@ -46,7 +46,7 @@
     }
 
     extension String {
-        /// Whether the texts have the same bytes. `==` also accepts another composition of the same letters.
+        /// Whether the texts have the same bytes. `==` also accepts canonically equivalent texts.
         func isIdentical(to other: String) -> Bool {
             utf8.elementsEqual(other.utf8)
         }
@@ -114,7 +114,7 @@
                 skipSpace()
                 guard take(":") else { throw .malformed }
                 let value = try value()
-                // Swift also finds the same name in another composition of its letters, which is no less ambiguous.
+                // Swift also treats canonically equivalent names as equal. They are just as ambiguous.
                 guard members.updateValue(value, forKey: name) == nil else { throw .duplicateMember }
                 skipSpace()
                 if take("}") { return members }
@@ -173,7 +173,7 @@
                 switch byte {
                 case UInt8(ascii: "\""):
                     let text = String(decoding: content, as: UTF8.self)
-                    // Decoding replaces what is not UTF-8.
+                    // Decoding replaces invalid UTF-8.
                     guard text.utf8.elementsEqual(content) else { throw .malformed }
                     return text
                 case UInt8(ascii: "\\"): content += try escape()
@@ -199,7 +199,7 @@
             }
         }
 
-        /// A character behind `\u`. A surrogate needs its other half.
+        /// A character after `\u`. A surrogate needs its other half.
         private mutating func scalar() throws(StrictJSON.Fault) -> Character {
             let first = try codeUnit()
             if let scalar = Unicode.Scalar(first) { return Character(scalar) }

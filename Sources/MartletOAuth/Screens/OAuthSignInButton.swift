@@ -3,7 +3,8 @@
         internal import Martlet
         public import SwiftUI
 
-        /// A button that signs the user in with a browser. Below it are the progress, and the error in the user's language.
+        /// A button that signs the user in with a browser. Below it, the view shows the progress, or the error in the
+        /// user's language.
         @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
         public struct OAuthSignInButton: View {
             private let model: OAuthSignInModel
@@ -14,7 +15,7 @@
             /// - Parameters:
             ///   - model: Signs the user in.
             ///   - title: The title; "Sign In" in the user's language if `nil`.
-            ///   - browser: The way to the browser and back, such as that of the window that has the button.
+            ///   - browser: Makes the browser, for example one for the button's window.
             public init(
                 _ model: OAuthSignInModel, title: String? = nil, browser: @escaping @MainActor () -> OAuthBrowser
             ) {

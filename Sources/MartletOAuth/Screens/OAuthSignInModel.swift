@@ -2,7 +2,7 @@
     public import Martlet
     public import Observation
 
-    /// Signs a user in with a browser, and says how far it is. Views observe it with the Observation framework.
+    /// Signs a user in with a browser, and reports the progress. Views observe it with the Observation framework.
     ///
     /// ```swift
     /// @State private var signIn = OAuthSignInModel(id, to: tokens, scope: ["openid", "offline_access"])
@@ -13,11 +13,11 @@
     /// ```
     @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
     @MainActor @Observable public final class OAuthSignInModel {
-        /// Whether a sign-in is under way.
+        /// Whether a sign-in is in progress.
         public private(set) var isSigningIn = false
-        /// The user who has signed in last.
+        /// The user who signed in last.
         public private(set) var user: OAuthUser?
-        /// The error of the last sign-in; `nil` if it succeeded, or if the user gave it up.
+        /// The error of the last sign-in; `nil` if it succeeded or the user cancelled it.
         public private(set) var error: OAuthError?
 
         private let server: OAuthServer
@@ -26,12 +26,12 @@
         private let options: SignInOptions
         @ObservationIgnored private var task: Task<Void, Never>?
 
-        /// A model for sign-ins to one session.
+        /// Creates a model for sign-ins to one session.
         /// - Parameters:
         ///   - server: The server.
         ///   - tokens: The session to begin.
         ///   - scope: The scope.
-        ///   - options: Wishes for each sign-in.
+        ///   - options: The options of each sign-in.
         public init(
             _ server: OAuthServer, to tokens: TokenManager, scope: [String], options: SignInOptions = SignInOptions()
         ) {
@@ -41,8 +41,8 @@
             self.options = options
         }
 
-        /// Starts a sign-in, unless one is under way.
-        /// - Parameter browser: The way to the browser and back.
+        /// Starts a sign-in, unless one is in progress.
+        /// - Parameter browser: Opens the browser and receives the callback.
         public func signIn(with browser: OAuthBrowser) {
             guard task == nil else { return }
             error = nil
@@ -58,12 +58,12 @@
             }
         }
 
-        /// Gives up the sign-in under way. Nothing happens if its code has been sent already.
+        /// Cancels the sign-in in progress. Does nothing if its code has already been sent.
         public func cancel() {
             task?.cancel()
         }
 
-        /// Waits until no sign-in is under way, for tests.
+        /// Waits until no sign-in is in progress, for tests.
         func finish() async {
             await task?.value
         }

@@ -8,7 +8,7 @@
         internal import Foundation
     #endif
 
-    /// Finds the server's metadata: one fetch for all callers, which is kept once it has succeeded.
+    /// Fetches the server's metadata once for all callers, and keeps it after the first success.
     final class Discovery: Sendable {
         private let issuer: String
         private let link: ServerLink
@@ -26,7 +26,7 @@
         func metadata() async throws(OAuthError) -> ServerMetadata {
             if let metadata = found.withLock({ $0 }) { return metadata }
             let result = await flight.run { [issuer, link, found] in
-                // A flight that has just ended may have found it.
+                // A flight that has just ended may have found the metadata.
                 if let metadata = found.withLock({ $0 }) { return .success(metadata) }
                 do throws(OAuthError) {
                     let metadata = try await Self.fetch(issuer, over: link)
@@ -42,8 +42,8 @@
 
         /// The revocation endpoint; `nil` if the server has none.
         ///
-        /// OpenID Connect Discovery has no member for it. Django OAuth Toolkit 3.4 names it only in the metadata of RFC 8414, so
-        /// they are read, too.
+        /// OpenID Connect Discovery has no member for it. Django OAuth Toolkit 3.4 names it only in the metadata of RFC
+        /// 8414, so this method reads that metadata too.
         /// - Throws: ``OAuthError/Kind/discovery``, or ``OAuthError/Kind/cancelled``.
         func revocationEndpoint() async throws(OAuthError) -> String? {
             if let endpoint = try await metadata().revocationEndpoint { return endpoint }
@@ -63,7 +63,7 @@
                 let response = try await link.get(url, as: .discovery)
                 switch response.status {
                 case 200: return try ServerMetadata(response.body, of: issuer, at: url)
-                // A server has the metadata in one place or in both.
+                // A server may publish the metadata in only one of the places.
                 case 400..<500 where response.status != 408 && response.status != 429:
                     failure = failure ?? unexpected(response, from: url)
                 default: throw unexpected(response, from: url)
@@ -79,8 +79,8 @@
                 userText: response.status >= 500 ? .serverTrouble : nil)
         }
 
-        /// The places of the metadata: OpenID Connect Discovery 1.0, section 4, appends its path to the issuer's; RFC 8414,
-        /// section 3, inserts its own before it.
+        /// The URLs of the metadata. OpenID Connect Discovery 1.0, section 4, appends its path to the issuer's path;
+        /// RFC 8414, section 3, inserts its own path before it.
         static func places(of issuer: String) -> [String] {
             let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
             let authority = base.firstRange(of: "://").map { base[$0.upperBound...] } ?? base[...]

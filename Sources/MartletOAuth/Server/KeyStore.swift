@@ -20,9 +20,9 @@
         private let state = Locked(State())
         private let flight: SingleFlight<Result<KeySet, OAuthError>>
 
-        /// Keys of this age are fetched again, so that a key that the server has withdrawn verifies nothing.
+        /// Keys of this age are fetched again, so that a withdrawn key no longer verifies anything.
         static let lifetime = Duration.seconds(300)
-        /// Keys that are younger are not fetched again for a token that none of them suits.
+        /// Younger keys are not fetched again, even if none of them suits a token.
         static let leastAge = Duration.seconds(60)
 
         init(over link: ServerLink) {
@@ -31,15 +31,15 @@
         }
 
         /// The key for a token's signature. If none suits, the keys are fetched again, at most once a minute.
-        /// - Throws: ``OAuthError/Kind/discovery`` if they cannot be read; ``OAuthError/Kind/idToken(_:)`` if there is no key
-        ///   for the token, or several.
+        /// - Throws: ``OAuthError/Kind/discovery`` if they cannot be read; ``OAuthError/Kind/idToken(_:)`` if there is
+        ///   no key for the token, or several.
         func key(for token: SignedToken, from url: String) async throws(OAuthError) -> VerificationKey {
             let known = state.withLock { state -> KeySet? in
                 guard let askedAt = state.askedAt, link.time.uptime - askedAt < Self.lifetime else { return nil }
                 return state.keys
             }
             if let known, let key = try select(token, known, url) { return key }
-            // After an unknown key, a failed request counts too.
+            // When the known keys do not suit the token, a failed request counts toward the limit too.
             let waits = state.withLock { state in
                 known != nil && state.askedAt.map { link.time.uptime - $0 < Self.leastAge } ?? false
             }

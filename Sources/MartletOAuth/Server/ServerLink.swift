@@ -103,8 +103,8 @@
     }
 
     extension ServerResponse {
-        /// The members of the JSON object that the body is.
-        /// - Returns: `nil` if it is no object, or if two members have the same name.
+        /// The members of the body's JSON object.
+        /// - Returns: `nil` if the body is not an object, or if two members have the same name.
         var members: [String: StrictJSON]? { (try? StrictJSON(body))?.members }
     }
 #endif

@@ -79,8 +79,8 @@
             }?.key
         }
 
-        /// Whether a URL is https and has no fragment. A server on this machine may have endpoints on this machine without
-        /// TLS.
+        /// Whether a URL is https and has no fragment. If the server is on this machine, its endpoints on this machine
+        /// need no TLS.
         static func isAcceptable(_ url: String, isLocal: Bool) -> Bool {
             guard let origin = Origin(url), !url.utf8.contains(UInt8(ascii: "#")) else { return false }
             return origin.scheme == "https" || isLocal && origin.isLoopback

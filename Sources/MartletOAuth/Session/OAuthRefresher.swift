@@ -54,8 +54,8 @@
 
         /// Checks the ID token of the response to a refresh (OpenID Connect Core 1.0, section 12.2).
         ///
-        /// The refresh token is spent by now. So an ID token that cannot be verified right now is dropped in favor of
-        /// the earlier, verified one; a token of another user or a wrong signature keeps the new tokens from being used.
+        /// The refresh token is spent by now. If the ID token cannot be verified at the moment, the earlier, verified
+        /// one is kept instead. If it belongs to another user or its signature is wrong, the new tokens are not used.
         private func check(_ new: inout Tokens, after old: Tokens, _ metadata: ServerMetadata) async throws {
             guard let text = new.idToken else { return }
             do {

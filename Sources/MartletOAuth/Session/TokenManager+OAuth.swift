@@ -2,16 +2,18 @@
     public import Martlet
 
     extension TokenManager {
-        /// A manager of a session that begins at a server with a browser. It refreshes and revokes the tokens there.
+        /// Creates a manager for a session that begins with a browser sign-in at a server. It refreshes and revokes the
+        /// tokens there.
         ///
         /// For further settings, use the initializer with ``OAuthServer/refresher(sessionEnd:)`` and
         /// ``OAuthServer/revoker``.
         /// - Parameters:
-        ///   - baseURL: The base URL of the API. Access tokens are sent to its origin, which need not be that of the server.
+        ///   - baseURL: The base URL of the API. Access tokens are sent to its origin, which need not be that of the
+        ///     server.
         ///   - store: Keeps the session across restarts.
         ///   - server: The server.
-        ///   - sessionEnd: The responses of the token endpoint that end the session. The default is that of RFC 6749, section
-        ///     5.2; a server that refuses a spent token without a code needs `.status(400)`.
+        ///   - sessionEnd: The responses of the token endpoint that end the session. The default is that of RFC 6749,
+        ///     section 5.2; a server that refuses a spent token without a code needs `.status(400)`.
         ///   - policy: The rules for refreshes.
         ///   - transport: Sends requests.
         ///   - time: The clocks; the system's if `nil`.
@@ -29,9 +31,9 @@
     extension OAuthServer {
         /// Refreshes tokens at the server's token endpoint, with the client's authentication.
         ///
-        /// If the endpoint has not been discovered yet and cannot be now, the refresh fails without using up the refresh token,
-        /// and the session stays. An ID token in the response must be that of the same user (OpenID Connect Core 1.0, section
-        /// 12.2); otherwise the new tokens are not used.
+        /// If the endpoint has not been discovered yet and cannot be now, the refresh fails without using up the
+        /// refresh token, and the session stays. An ID token in the response must be that of the same user (OpenID
+        /// Connect Core 1.0, section 12.2); otherwise the new tokens are not used.
         /// - Parameter sessionEnd: The responses of the token endpoint that end the session.
         public func refresher(sessionEnd: SessionEndRule = .code("invalid_grant")) -> some TokenRefresher {
             OAuthRefresher(server: self, sessionEnd: sessionEnd)
@@ -46,8 +48,8 @@
             }
         }
 
-        /// Revokes tokens that no session has begun with. It waits a short time for the server, because a command may exit
-        /// afterwards.
+        /// Revokes tokens that have not started a session. It waits a short time for the server, because a command may
+        /// exit afterwards.
         func revoke(_ tokens: Tokens) async {
             _ = await link.run(within: .seconds(5)) { [self] in
                 guard let endpoint = try await discovery.revocationEndpoint() else { return }

@@ -23,8 +23,8 @@ extension GuestAuthService {
         try await registrationResponse(name: name, image: image, processor: processor, monitor: monitor).value
     }
 
-    /// Registers a guest as ``register(name:image:processor:monitor:)`` does, and returns the guest with the head of the
-    /// response and the `code`, `message` and `meta` of its envelope.
+    /// Registers a guest as ``register(name:image:processor:monitor:)`` does, and returns the guest with the head of
+    /// the response and the `code`, `message` and `meta` of its envelope.
     public func registrationResponse(
         name: String, image: ImageSource?, processor: ImageProcessor = ImageProcessor(), monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<Guest> {

@@ -37,14 +37,15 @@ extension GuestLogin {
         set { core.type(newValue) }
     }
 
-    /// The chosen picture. It stays after a registration, for a screen that shows it, until the app sets it to `nil` or the
-    /// guest signs out.
+    /// The chosen picture. It stays after a registration, for a screen that shows it, until the app sets it to `nil` or
+    /// the guest signs out.
     public var selectedImage: ImageSource? {
         get { state.selectedImage }
         set { core.choose(newValue) }
     }
 
-    /// Whether a user is signed in. It follows the session from the model's creation on, which reads the store.
+    /// Whether a user is signed in. It follows the session from the model's creation on. Creating a model reads the
+    /// store.
     public var isAuthenticated: Bool { state.isAuthenticated }
 
     /// The guest that this login registered.
@@ -56,7 +57,7 @@ extension GuestLogin {
     /// The progress of the running registration; `nil` if none is running.
     public var progress: UploadProgress? { state.progress }
 
-    /// A text that says what went wrong, in the user's language.
+    /// The text of the last error, in the user's language.
     public var errorText: String? { state.errorText }
 
     /// Registers the guest. A second call while a registration is running joins it, so a double tap creates one guest.

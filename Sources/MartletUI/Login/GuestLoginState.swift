@@ -14,7 +14,7 @@ public struct GuestLoginState: Sendable, Hashable {
     public private(set) var guest: Guest?
     /// The progress of the running registration; `nil` if none is running.
     public private(set) var progress: UploadProgress?
-    /// A text that says what went wrong, in the user's language.
+    /// The text of the last error, in the user's language.
     public private(set) var errorText: String?
     /// Counts failures, so that VoiceOver also announces a failure whose text equals the previous one.
     private(set) var failures = 0
@@ -34,7 +34,7 @@ public struct GuestLoginState: Sendable, Hashable {
         let image: ImageSource?
     }
 
-    /// Takes the text field's value. Text fields set the same value again when they lose focus; that keeps the error.
+    /// Takes the text field's value. A text field sets the same value again when it loses focus. The error stays then.
     mutating func type(_ name: String) {
         guard name != userName else { return }
         userName = name
@@ -94,7 +94,7 @@ public struct GuestLoginState: Sendable, Hashable {
         progress = nil
     }
 
-    /// Takes over a state of the session. After a sign-out, the guest, the name and the picture are cleared.
+    /// Applies a state of the session. After a sign-out, the guest, the name and the picture are cleared.
     mutating func follow(_ state: SessionState) {
         isAuthenticated = state.isSignedIn
         guard case .signedOut = state, guest != nil else { return }

@@ -2,7 +2,7 @@ public import Martlet
 
 /// A way to continue from a screen that cannot show the content.
 public enum RecoveryAction: Sendable, Hashable {
-    /// Unlocking the device or the keyring, as the message says. The session is then read again by itself.
+    /// Unlocking the device or the keyring, as the message says. The session is then read again automatically.
     case unlock
     /// A button that reads the stored session again: ``SessionRouting/retry()``.
     case retry
@@ -11,7 +11,7 @@ public enum RecoveryAction: Sendable, Hashable {
 }
 
 extension RecoveryAction: Identifiable {
-    /// The way itself, for lists of buttons.
+    /// The action itself, for lists of buttons.
     public var id: RecoveryAction { self }
 }
 
@@ -33,7 +33,7 @@ extension StorageError {
         switch kind {
         // A keyring whose password is lost must not lock the user out.
         case .locked: [.unlock, .retry, .signIn]
-        // A sign-in works, but the cause that prevents the reading may prevent the saving too.
+        // A sign-in works, but the cause of the failed reading may also prevent saving.
         case .unreachable, .unsafePermissions, .foreign: [.retry, .signIn]
         case .corrupt, .tooNew: [.signIn, .retry]
         }

@@ -8,7 +8,7 @@ public import Martlet
 public struct SessionSource: Sendable {
     let state: @Sendable () -> SessionState
     let changes: @Sendable () -> AsyncStream<SessionState>
-    /// Whether the state can change by itself. A fixed one, for a preview, knows nothing of a registration.
+    /// Whether the state can change by itself. The fixed state of a preview does not follow a registration.
     let canChange: Bool
     let restore: @Sendable () async -> Void
     let signOut: @Sendable () async -> Void

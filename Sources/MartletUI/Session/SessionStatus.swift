@@ -41,7 +41,7 @@ public struct SessionStatus: Sendable, Hashable {
         if case .signInAgain(let reason) = route { reason } else { nil }
     }
 
-    /// Takes over a state of the session.
+    /// Applies a state of the session.
     mutating func follow(_ state: SessionState) {
         self.state = state
         switch state {

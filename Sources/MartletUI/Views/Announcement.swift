@@ -21,7 +21,8 @@
         private static func say(_ text: String) {
             if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *) {
                 var announcement = AttributedString(text)
-                // It then interrupts what VoiceOver reads, and only another one like it interrupts it.
+                // A high-priority announcement interrupts other speech, and only another high-priority one interrupts
+                // it.
                 announcement.accessibilitySpeechAnnouncementPriority = .high
                 AccessibilityNotification.Announcement(announcement).post()
             } else {
@@ -40,7 +41,7 @@
                     forName: UIAccessibility.announcementDidFinishNotification, object: nil, queue: nil
                 ) { notification in
                     let info = notification.userInfo
-                    // The end of another announcement. The text may be an attributed one.
+                    // Ignore the end of another announcement. The text may also be an attributed string.
                     if let said = info?[textKey] as? String, said != text { return }
                     continuation.yield(info?[successKey] as? Bool == false ? .dropped : .spoken)
                 }

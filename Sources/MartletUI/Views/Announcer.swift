@@ -10,10 +10,10 @@ internal import Martlet
         case spoken
         /// VoiceOver reports that it was interrupted or dropped.
         case dropped
-        /// VoiceOver reports nothing in the time in which it would have read the text. That also happens if it has
-        /// dropped the announcement for a new screen.
+        /// VoiceOver reports nothing in the time that reading the text takes. That also happens if it drops the
+        /// announcement for a new screen.
         case unreported
-        /// The system has no such reports.
+        /// The system does not report outcomes.
         case unknown
     }
 
@@ -29,8 +29,8 @@ internal import Martlet
         self.post = post
     }
 
-    /// Announces a text until it is spoken, at most three times. Ends when the task is cancelled, as that of a view is
-    /// when it disappears.
+    /// Announces a text until it is spoken, at most three times. Ends when the task is cancelled, for example because
+    /// its view disappears.
     func announce(_ text: String) async {
         var unreported = 0
         for pause in Self.pauses {
@@ -39,7 +39,8 @@ internal import Martlet
             case .spoken, .unknown: return
             case .dropped: continue
             case .unreported:
-                // It may have been read. Once more is a nuisance, twice more is worse than nothing.
+                // VoiceOver may have read the text. Repeating it once is a nuisance; repeating it twice is worse than
+                // silence.
                 unreported += 1
                 if unreported > 1 { return }
             }

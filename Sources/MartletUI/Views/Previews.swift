@@ -3,8 +3,8 @@
     internal import MartletGuests
     internal import SwiftUI
 
-    // Providers instead of the macro `#Preview`, whose plug-in only Xcode has: with the command line tools alone, a package
-    // that uses it does not build.
+    // Providers instead of the macro `#Preview`, whose plug-in only Xcode has: with the command line tools alone, a
+    // package that uses it does not build.
 
     /// The screens of a session.
     struct SignedInGatePreviews: PreviewProvider {

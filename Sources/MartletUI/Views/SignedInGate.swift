@@ -127,7 +127,7 @@
         }
     }
 
-    /// Says why the stored session cannot be read, and offers the ways on.
+    /// Says why the stored session cannot be read, and offers ways to continue.
     private struct UnavailableView<Login: View>: View {
         let session: any SessionRouting
         let message: String
@@ -144,7 +144,7 @@
                         Explanation(title: Wording.unavailableTitle.text, message: message)
                         ForEach(recoveryActions) { way in
                             switch way {
-                            // The message asks for it, and the store is then read again by itself.
+                            // The message asks the user to unlock, and the store is then read again automatically.
                             case .unlock: EmptyView()
                             case .retry: Button(Wording.tryAgain.text) { session.retry() }.padding()
                             case .signIn: Button(Wording.signInAgainTitle.text) { showsLogin = true }.padding()
