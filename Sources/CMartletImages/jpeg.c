@@ -15,8 +15,8 @@
 
 #include <jerror.h>
 
-/// The maximum number of scans. A malicious file can have many: each needs a few bytes, but the time for the whole
-/// picture.
+/// The maximum number of scans. A malicious file can have many: each scan takes only a few bytes but as much time as
+/// the whole picture.
 enum { maximum_scans = 200 };
 
 typedef struct {

@@ -20,10 +20,10 @@ struct BackgroundTask: Sendable {
     /// Identifies one attempt of a transfer. The system keeps it with the task.
     struct Name: Hashable, Sendable, CustomStringConvertible {
         let id: UUID
-        /// Differs for each transfer, although the app may use an ID again: the end of the first one's task must not
-        /// count as that of the second one's.
+        /// Unique for each transfer. The app may reuse an ID, and the end of an earlier transfer's task must not count
+        /// for a later transfer.
         let run: UUID
-        /// From 1.
+        /// The number of the attempt, from 1.
         let attempt: Int
 
         init(id: UUID, run: UUID, attempt: Int) {
@@ -43,12 +43,13 @@ struct BackgroundTask: Sendable {
         var description: String { "\(id.uuidString)/\(run.uuidString)/\(attempt)" }
     }
 
-    /// The plan by which the system makes a task.
+    /// The plan for a task of the system.
     struct Plan: Sendable {
         enum Work: Sendable {
             case upload(path: String)
             case download
-            /// The rest of a download that the system has interrupted. It has the request of the interrupted one.
+            /// The rest of a download that the system has interrupted. The data contains the request of the interrupted
+            /// task.
             case resumption(Data)
         }
 
@@ -60,17 +61,18 @@ struct BackgroundTask: Sendable {
     /// The end of a task.
     struct End: Sendable {
         enum Result: Sendable {
-            /// The server's response, after all redirects, which the system follows by itself.
+            /// The server's response after all redirects, which the system follows on its own.
             case response(HTTPResponse, body: Data?)
-            /// The system has ended the task. Neither the server nor the network was the reason.
+            /// The system ended the task for a reason other than the server or the network.
             case interrupted(Interruption, resumeData: Data?)
             case failure(String)
 
             /// The result of a task that ended with an error.
             /// - Parameters:
             ///   - code: The raw value of the `URLError.Code`.
-            ///   - isCancelledBySystem: Whether the error has a reason of the system (`backgroundTaskCancelledReason`).
-            ///   - resumeData: The data with which a download goes on.
+            ///   - isCancelledBySystem: Whether the error contains the system's reason
+            ///     (`backgroundTaskCancelledReason`).
+            ///   - resumeData: The data to resume a download with.
             init(code: Int, isCancelledBySystem: Bool, resumeData: Data?) {
                 switch code {
                 case _ where isCancelledBySystem: self = .interrupted(.cancellation, resumeData: resumeData)
@@ -93,8 +95,8 @@ struct BackgroundTask: Sendable {
         enum Interruption: Sendable {
             /// The user has quit the app, or the system had to cancel the task.
             case cancellation
-            /// The system's service for background transfers has lost the task, for example because it was ended
-            /// itself.
+            /// The system's service for background transfers has lost the task, for example because the service itself
+            /// was ended.
             case disconnection
         }
 
@@ -106,7 +108,7 @@ struct BackgroundTask: Sendable {
 
     /// `nil` for a task that does not belong to Martlet.
     let name: Name?
-    /// Does nothing to a task that runs or has ended.
+    /// Resumes the task. Does nothing if it already runs or has ended.
     let resume: @Sendable () -> Void
     let cancel: @Sendable () -> Void
 }

@@ -6,14 +6,14 @@ public import Martlet
     public import Foundation
 #endif
 
-/// An upload or a download of ``BackgroundTransfers``, as it was when it was read.
+/// A snapshot of an upload or a download of ``BackgroundTransfers``.
 public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
     /// The stage of a transfer.
     public enum Stage: Sendable, Hashable {
-        /// The system has the transfer, or it waits for the network to renew its token.
+        /// The system performs the transfer, or the transfer waits for the network to refresh its token.
         case underWay
         /// The session has expired. The transfer continues if the same user signs in again
-        /// (``/Martlet/SessionAccount/userID``), and is deleted if another one does.
+        /// (``/Martlet/SessionAccount/userID``), and is deleted if another user does.
         case waitingForSignIn
         /// The server has accepted the transfer with this status. A downloaded file is at its path.
         case finished(status: Int)
@@ -25,7 +25,8 @@ public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
     public let id: UUID
     /// Method and URL, with secrets masked.
     public let call: CallDescription
-    /// The path of the downloaded file, or of the uploaded one; `nil` for an upload whose body is not a file of the app.
+    /// The path of the downloaded file, or of the uploaded one; `nil` for an upload whose body is not a file of the
+    /// app.
     public let path: String?
     /// The stage of the transfer.
     public let stage: Stage
@@ -33,7 +34,7 @@ public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
     /// none yet, or if it is larger.
     public let response: Data?
 
-    /// Whether the transfer has ended, so that nothing about it changes any more.
+    /// Whether the transfer has ended and will not change any more.
     public var hasEnded: Bool {
         switch stage {
         case .underWay, .waitingForSignIn: false

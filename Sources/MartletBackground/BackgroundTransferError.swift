@@ -6,16 +6,16 @@ internal import Martlet
     public import Foundation
 #endif
 
-/// The reason why a transfer in the background failed, or why there can be none.
+/// The reason why a background transfer failed, or why ``BackgroundTransfers`` cannot be created.
 @nonexhaustive public enum BackgroundTransferError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
     /// The process already has ``BackgroundTransfers`` with this identifier.
     case identifierInUse(String)
     /// The server responded with a status that the endpoint does not accept.
     case unacceptableStatus(Int)
-    /// The system gave up, after it had tried by itself as long as it may.
+    /// The system gave up after it had retried for as long as it may.
     case connection(String)
     /// The transfer was interrupted, and the server may have received it. Martlet repeats only idempotent methods (RFC
-    /// 9110, section 9.2.2), and no URL that contains a secret, because it is not kept.
+    /// 9110, section 9.2.2), and no request whose URL contains a secret, because such a URL is not stored.
     case interrupted
     /// The file to upload is missing, or the downloaded file could not be put at its path.
     case file(String)

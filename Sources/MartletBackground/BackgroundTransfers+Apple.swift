@@ -6,13 +6,13 @@
     extension BackgroundTransfers {
         /// Transfers of a background `URLSession`.
         ///
-        /// Creating them also delivers the events of the transfers that ended while the app was not running. The object is
-        /// kept until the process ends.
+        /// Creating them also delivers the events of the transfers that ended while the app was not running. The object
+        /// is kept until the process ends.
         /// - Parameters:
-        ///   - identifier: Identifies the session, the same at each launch. Use another one in each extension: only one
-        ///     process may use a session at a time.
-        ///   - client: Its base URL, headers and tokens make the requests.
-        ///   - options: The options by which the system performs the transfers.
+        ///   - identifier: Identifies the session. Use the same identifier at each launch, and another one in each
+        ///     extension: only one process may use a session at a time.
+        ///   - client: Provides the base URL, headers and tokens of the requests.
+        ///   - options: The options for the transfers.
         /// - Throws: ``BackgroundTransferError/identifierInUse(_:)``.
         public convenience init(
             identifier: String, client: NetworkClient,
@@ -27,15 +27,16 @@
         }
     }
 
-    /// The delegate of a background session. The session keeps it, and it keeps the transfers, because an event that nothing
-    /// handles would be lost.
+    /// The delegate of a background session. The session retains the delegate, and the delegate retains the transfers,
+    /// because an event without a handler would be lost.
     ///
-    /// It has no method for challenges, neither of the session nor of a task. With one, the system launches the app for
-    /// each challenge, that for the certificate of an HTTPS server included, and the transfer waits for the app. Without
-    /// one, the system checks certificates itself, and a 401 ends the task: the session has no credentials to try.
+    /// It has no method for authentication challenges, neither of the session nor of a task. With such a method, the
+    /// system launches the app for each challenge, including the certificate of an HTTPS server, and the transfer waits
+    /// for the app. Without one, the system checks certificates itself, and a 401 ends the task: the session has no
+    /// credentials to try.
     private final class BackgroundURLSession: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
         private let transfers: BackgroundTransfers
-        /// The responses to uploads, as far as they have arrived.
+        /// The bodies of the responses to uploads, as far as they have arrived.
         private let bodies = Locked<[Int: Data]>([:])
 
         private init(_ transfers: BackgroundTransfers) {

@@ -8,7 +8,7 @@ public import Martlet
 
 /// Uploads and downloads that the system continues while the app is suspended or not running, on Apple platforms.
 ///
-/// Create one when the app is launched, before the delegate of the app returns, and keep it:
+/// Create one when the app launches, before the app's delegate returns, and keep it:
 ///
 /// ```swift
 /// let transfers = try BackgroundTransfers(identifier: "com.example.app.transfers", client: client)
@@ -29,29 +29,30 @@ public import Martlet
 /// (``/Martlet/AuthenticationRequirement/none``). Before it starts, a token that would soon expire is refreshed
 /// (``BackgroundTransferOptions/minimumTokenLifetime``). If the server still rejects the token, the transfer starts
 /// again with a new one, at most once for each token, even after another launch of the app. When the user signs out or
-/// another one signs in, the transfer and its result are deleted. A transfer that was started while no user was signed
-/// in, or by a client without a ``/Martlet/TokenManager``, belongs to no user and ends with none.
+/// another user signs in, the transfer and its result are deleted. A transfer that was started while no user was signed
+/// in, or by a client without a ``/Martlet/TokenManager``, belongs to no user, and no sign-out deletes it.
 ///
 /// The client's interceptors, retries, cookies and cache do not apply, because the app may not be running.
 /// <doc:TransfersInTheBackground> has the details.
 public final class BackgroundTransfers: Sendable {
     private struct State {
-        /// The launch that is under way or has succeeded.
+        /// The launch that is in progress or has succeeded.
         var launch: Task<BackgroundSession, any Error>?
         /// The transfers whose first attempt is being started.
         var starting: Set<UUID> = []
         /// Follows the state of the session.
         var watch: Task<Void, Never>?
-        /// Ends the notification of users who go.
+        /// Stops the notifications about users who have gone.
         var stopFollowing: (@Sendable () -> Void)?
     }
 
-    /// The identifiers of this process. The system does not define what two sessions with one identifier do.
+    /// The identifiers in use in this process. The system does not define the behavior of two sessions with one
+    /// identifier.
     private static let identifiers = Locked<Set<String>>([])
-    /// The time in which the end of a task without a trace may still arrive, if the system does not say that it has
-    /// delivered all events. It says so only if it has launched or woken the app.
+    /// The time that the end of a missing task has to arrive if the system does not report that it has delivered all
+    /// events. The system reports that only if it has launched or woken the app.
     private static let patience = Duration.seconds(60)
-    /// The longest time for which the system waits: it ends an app that takes about half a minute.
+    /// The time limit for handling events. The system ends an app that takes about half a minute.
     private static let longestHandling = Duration.seconds(25)
 
     private let identifier: String
@@ -70,10 +71,10 @@ public final class BackgroundTransfers: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - home: The folder of the user, or the container of the app. It is replaced in paths that are stored.
-    ///   - group: The container of the app group. It is replaced, too.
+    ///   - home: The folder of the user, or the container of the app. Stored paths have a placeholder for it.
+    ///   - group: The container of the app group. Stored paths have a placeholder for it, too.
     ///   - steps: Reports each step to a test.
-    ///   - makeSession: Creates the system's side, when the list has been read.
+    ///   - makeSession: Creates the session once the list has been read.
     init(
         identifier: String, client: NetworkClient, options: BackgroundTransferOptions, home: String? = nil,
         group: String? = nil, steps: TransferSteps = TransferSteps(),
@@ -121,17 +122,17 @@ public final class BackgroundTransfers: Sendable {
         }
     }
 
-    /// Each transfer that has ended or waits for a sign-in, then every further one.
+    /// The transfers that have ended or wait for a sign-in, then each further one when it does.
     ///
-    /// A transfer that has ended is kept, and is in the events of the next launch too, until ``remove(_:)`` is called:
-    /// the app may be killed before it has dealt with the result. Only the end of its session removes it as well.
+    /// A transfer that has ended is kept, and reported again after the next launch, until ``remove(_:)`` is called: the
+    /// app may be killed before it has handled the result. The end of its session removes it too.
     ///
-    /// After a sign-out, or the sign-in of another user, a subscriber receives nothing more of the former user's
-    /// transfers but the end of those that were not finished (``BackgroundTransferError/sessionEnded``), and only if it
-    /// had subscribed before.
+    /// After a sign-out, or the sign-in of another user, nothing more is reported about the former user's transfers.
+    /// The only exception is the end of the unfinished ones (``BackgroundTransferError/sessionEnded``), which earlier
+    /// subscribers receive.
     public var events: AsyncStream<BackgroundTransfer> { announcements.subscribe() }
 
-    /// Forgets a transfer. One that is under way is cancelled. A downloaded file stays at its path.
+    /// Removes a transfer, and cancels it if it has not ended. A downloaded file stays at its path.
     ///
     /// If the transfer's record cannot be deleted from the disk, it is emptied. If that fails too, the deletion is
     /// tried again later, and this process no longer announces the transfer.
@@ -141,7 +142,7 @@ public final class BackgroundTransfers: Sendable {
     }
 
     /// Starts the transfers that wait for a new token or a readable store. Call it when the app comes to the
-    /// foreground. A sign-in, and any other call that refreshes the token, do the same.
+    /// foreground. A sign-in has the same effect, and so has any other call that refreshes the token.
     public func resume() async {
         guard await session() != nil else { return }
         await settle()
@@ -163,8 +164,8 @@ public final class BackgroundTransfers: Sendable {
     /// - Parameters:
     ///   - identifier: The identifier of the session that the system names.
     ///   - completionHandler: The handler of the system.
-    /// - Returns: `false` if the session is not this one. Then the handler is not called: pass it to the owner of that
-    ///   session, or call it.
+    /// - Returns: `false` if the session is not this one. In that case, the handler is not called: pass it to the owner
+    ///   of that session, or call it.
     @MainActor public func handleEvents(
         for identifier: String, completionHandler: @escaping () -> Void
     ) -> Bool {
@@ -178,11 +179,12 @@ public final class BackgroundTransfers: Sendable {
 
     // MARK: - New transfers
 
-    /// Uploads the body of an endpoint. It is first written to a private file, which is deleted after the end.
+    /// Uploads the body of an endpoint. It is first written to a private file, which is deleted when the transfer has
+    /// ended.
     /// - Parameters:
     ///   - endpoint: The endpoint. Its ``/Martlet/Endpoint/timeout`` does not apply.
-    ///   - id: Identifies the transfer. If there is one with this ID already, nothing is started. Choose and store the ID
-    ///     yourself if the app must know after a crash whether the transfer has begun.
+    ///   - id: Identifies the transfer. If there is one with this ID already, nothing is started. Choose and store the
+    ///     ID yourself if the app must know after a crash whether the transfer has begun.
     /// - Returns: The ID.
     /// - Throws: ``/Martlet/NetworkError`` if there is no token, or if the request or a file is not valid. Nothing has
     ///   begun then.
@@ -197,8 +199,8 @@ public final class BackgroundTransfers: Sendable {
     ///   - endpoint: The endpoint. Its ``/Martlet/Endpoint/body`` and ``/Martlet/Endpoint/timeout`` do not apply.
     ///   - id: Identifies the transfer. If there is one with this ID already, nothing is started.
     /// - Returns: The ID.
-    /// - Throws: ``/Martlet/NetworkError`` if there is no token, or if the request or the file is not valid. Nothing has
-    ///   begun then.
+    /// - Throws: ``/Martlet/NetworkError`` if there is no token, or if the request or the file is not valid. Nothing
+    ///   has begun then.
     @discardableResult
     public func upload(
         fileAt path: String, to endpoint: any Endpoint, id: UUID = UUID()
@@ -222,7 +224,8 @@ public final class BackgroundTransfers: Sendable {
     }
 
     private func begin(_ transfer: NewTransfer) async throws(NetworkError) -> UUID {
-        // Also for an endpoint that needs no session: what it brings belongs to the user who is signed in now.
+        // Even a transfer whose endpoint needs no session has an owner: its result belongs to the user who is signed in
+        // now.
         let owner = client.tokens?.currentOwner ?? .unbound
         let id = transfer.id
         var call = CallDescription(unsent: transfer.endpoint)
@@ -299,7 +302,7 @@ public final class BackgroundTransfers: Sendable {
         }
     }
 
-    /// The list is read, then the session is created, which delivers the events of the tasks that ended while the app was
+    /// Reads the list, then creates the session, which delivers the events of the tasks that ended while the app was
     /// not running.
     private func launch() async throws -> BackgroundSession {
         _ = try await list.all()
@@ -325,7 +328,7 @@ public final class BackgroundTransfers: Sendable {
         if await lostTasks.giveUp() { requestSettlement() }
     }
 
-    // MARK: - What happens to transfers
+    // MARK: - Events of the system
 
     /// The system has downloaded a response, and deletes the file when the method returns.
     func systemDidDownload(_ end: BackgroundTask.End, to file: String) {
@@ -347,8 +350,8 @@ public final class BackgroundTransfers: Sendable {
         }
     }
 
-    /// Ends all transfers of sessions whose user has gone, while the change of user is still under way: if the same user
-    /// comes back before the next settlement, the transfers stay ended.
+    /// Ends all transfers of sessions whose user has gone. It is called during the change of user, so that the
+    /// transfers stay ended even if the same user signs in again before the next settlement.
     private func userHasGone(endOf sessions: Set<SessionID>) {
         announcements.end(with: sessions)
         requestSettlement()
@@ -361,7 +364,7 @@ public final class BackgroundTransfers: Sendable {
         Task { [weak self] in await self?.settle() }
     }
 
-    /// Settles all transfers, one after another: they share the refresh that they may need.
+    /// Settles all transfers one after another, so that they share a refresh if they need one.
     private func settle() async {
         await settlements.run { await self.settleAll() }
     }
@@ -370,12 +373,12 @@ public final class BackgroundTransfers: Sendable {
         guard let session = await session(), let records = try? await list.all() else { return }
         await list.retryRemovals()
         for record in records where !state.withLock({ $0.starting.contains(record.id) }) {
-            // A full disk is met again by the next settlement.
+            // If the disk is full, the next settlement tries again.
             try? await settler.settle(record, in: session)
         }
     }
 
-    /// Lets the next settlement wait for a task of a test.
+    /// Makes the next settlement wait for a task, for tests.
     func holdSettlements(until task: Task<Void, Never>) {
         settlements.hold(until: task)
     }

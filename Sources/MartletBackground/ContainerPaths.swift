@@ -1,7 +1,7 @@
-/// The containers in which the app's files are. The system may move one when it updates the app or restores the device,
-/// so a stored path names the container instead of its place.
+/// The containers of the app's files. The system may move a container when it updates the app or restores the device,
+/// so a stored path has a placeholder instead of the container's path.
 struct ContainerPaths: Sendable {
-    /// A container and the sign that stands for it in stored paths.
+    /// A container and its placeholder in stored paths.
     private struct Container {
         let sign: String
         let path: String
@@ -10,7 +10,7 @@ struct ContainerPaths: Sendable {
     /// The container of the app group comes first: on macOS it is inside the user's home folder.
     private let containers: [Container]
 
-    /// The folders that Apple's systems spell with and without `/private` in front. They are links there.
+    /// The folders that Apple's systems name with or without `/private` in front, because they are links.
     private static let linked = ["/var/", "/tmp/", "/etc/"]
 
     /// - Parameters:
@@ -21,7 +21,7 @@ struct ContainerPaths: Sendable {
         containers = known.compactMap(\.self).filter { !$0.path.isEmpty }
     }
 
-    /// The form of a path that is stored.
+    /// The stored form of a path.
     func portable(_ path: String) -> String {
         let plain = Self.withoutPrivate(path)
         for container in containers {
@@ -31,7 +31,7 @@ struct ContainerPaths: Sendable {
         return path
     }
 
-    /// The path that has this stored form now.
+    /// The current path for a stored form.
     func path(of stored: String) -> String {
         for container in containers where stored.hasPrefix(container.sign) {
             return container.path + "/" + stored.dropFirst(container.sign.count)

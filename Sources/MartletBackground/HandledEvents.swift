@@ -9,7 +9,7 @@ internal import Martlet
 /// Tells the app that all events for which the system has launched or woken it are handled.
 final class HandledEvents: Sendable {
     private struct State {
-        /// Whether they are handled, and no task has waited for that.
+        /// Whether all events are handled, and no task has waited for that.
         var isReported = false
         /// The number of tasks that have given up waiting. The report that they waited for may still come.
         var givenUp = 0
@@ -47,12 +47,12 @@ final class HandledEvents: Sendable {
         }
     }
 
-    /// All events are handled, and their follow-up work has started.
+    /// Reports that all events are handled and their follow-up work has started.
     func report() {
         let waiting = state.withLock { state in
             defer { state.waiting = [:] }
             if state.waiting.isEmpty, state.givenUp > 0 {
-                // Too late. It must not count for the events of the next launch.
+                // The waiting task has given up. A late report must not count for the events of the next launch.
                 state.givenUp -= 1
             } else {
                 state.isReported = state.waiting.isEmpty

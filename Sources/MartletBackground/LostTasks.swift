@@ -1,6 +1,6 @@
 internal import Martlet
 
-/// The attempts that have no task at the launch. Their ends may still arrive.
+/// The attempts whose tasks are missing at launch. The ends of these tasks may still arrive.
 final class LostTasks: Sendable {
     private let list: TransferList
     private let folder: TransferFolder
@@ -11,13 +11,13 @@ final class LostTasks: Sendable {
         self.folder = folder
     }
 
-    /// Compares the list with the tasks of the system, which resumes those that it has.
+    /// Compares the list with the tasks of the system, and resumes the tasks that are in both.
     /// - Returns: Whether a task is missing.
     func find(among tasks: [BackgroundTask]) async -> Bool {
         var alive: Set<BackgroundTask.Name> = []
         for task in tasks {
             guard let name = task.name, list.record(name.id)?.awaits(name) == true else {
-                // A killed process had not recorded that it would resume this task, or has removed the transfer.
+                // A killed process had not yet recorded that it would resume this task, or it had removed the transfer.
                 task.cancel()
                 continue
             }
@@ -33,8 +33,8 @@ final class LostTasks: Sendable {
         return !missing.isEmpty
     }
 
-    /// Continues after a process that was killed when it had taken the file from the system, and before it recorded
-    /// that.
+    /// Continues the work of a process that was killed after it had taken the file from the system, and before it had
+    /// recorded that.
     private func adoptKeptDownload(of record: TransferRecord) async -> Bool {
         guard let status = await list.run({ [folder] in folder.keptStatus(of: record.name) }) else { return false }
         let changed = try? await list.change(record) { $0.receive(status: status) }

@@ -11,10 +11,10 @@ struct NewTransfer: Sendable {
     let id: UUID
     let kind: TransferRecord.Kind
     let endpoint: any Endpoint
-    /// The body in place of the endpoint's.
+    /// The body to send instead of the endpoint's.
     let body: RequestBody?
-    /// The file that is uploaded, or the path of the downloaded one; `nil` for an upload whose body is not a file of the
-    /// app.
+    /// The file that is uploaded, or the path of the downloaded one; `nil` for an upload whose body is not a file of
+    /// the app.
     let path: String?
 
     /// Throws an error if the transfer cannot be performed in the background.

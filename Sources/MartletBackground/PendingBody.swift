@@ -7,7 +7,7 @@ internal import MartletLibc
     internal import Foundation
 #endif
 
-/// A body on its way into a private file. The system uploads only files in the background. Every call blocks.
+/// A body that is being written to a private file. The system uploads only files in the background. Every call blocks.
 final class PendingBody: Sendable {
     private let path: String
     private let descriptor: Int32
@@ -31,12 +31,12 @@ final class PendingBody: Sendable {
         guard piece.write(to: descriptor, at: end) else { throw FileError(writing: path, in: path, errno: errno) }
     }
 
-    /// Removes the file of a transfer that does not begin.
+    /// Removes the file if the transfer does not begin.
     func discard() {
         System.unlink(path)
     }
 
-    /// The list must not name a body that a crash of the system could lose.
+    /// Flushes the file to the disk. The list must not name a body that a system crash could lose.
     func flush() throws(FileError) {
         guard Disk.flush(descriptor) else { throw FileError(writing: path, in: path, errno: errno) }
     }

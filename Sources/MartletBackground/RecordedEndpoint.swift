@@ -6,7 +6,7 @@ struct RecordedEndpoint: Endpoint {
     let path: RequestPath
     let method: HTTPRequest.Method
     let headers: HTTPFields
-    /// The attempt gets its token by itself.
+    /// `TransferAttempts` signs the request itself.
     let authentication = AuthenticationRequirement.none
 
     init?(_ record: TransferRecord) {

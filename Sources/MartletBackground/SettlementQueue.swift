@@ -1,9 +1,9 @@
 internal import Martlet
 
-/// Runs one settlement after another.
+/// Runs settlements one after another. A settlement takes the next step of every transfer; see ``TransferSettler``.
 ///
-/// A settlement that is requested while one runs begins after it, because the running one may have passed what has
-/// changed. It serves all further requests until it begins.
+/// A settlement that is requested while one runs begins after it, because the running one may have passed the transfer
+/// that has changed. It serves all requests that arrive before it begins.
 final class SettlementQueue: Sendable {
     private struct State {
         /// The settlement that runs or has run last.
@@ -32,7 +32,7 @@ final class SettlementQueue: Sendable {
         await settlement.value
     }
 
-    /// Lets the next settlement wait for a task.
+    /// Makes the next settlement wait for a task.
     func hold(until task: Task<Void, Never>) {
         state.withLock { $0.current = task }
     }

@@ -8,7 +8,7 @@ internal import Martlet
 
 /// Announces transfers to the app, and knows which of them have ended with their owner.
 ///
-/// One lock guards both, so that nothing of a transfer is announced after the end of its owner.
+/// One lock guards both, so that nothing about a transfer is announced after its owner has ended.
 final class TransferAnnouncements: Sendable {
     private struct State {
         /// The announcements that the app has received, or will receive when it subscribes.
@@ -16,7 +16,7 @@ final class TransferAnnouncements: Sendable {
         var events = Broadcast<TransferAnnouncement>()
         /// The transfers that belonged to the current user at some time in this process.
         var owned: Set<UUID> = []
-        /// The transfers whose end with their owner is known. None of them comes back, even if the same user does.
+        /// The transfers that have ended with their owner. They stay ended, even if the same user signs in again.
         var ended: Set<UUID> = []
         /// The sessions that have ended for good in this process.
         var endedSessions: Set<SessionID> = []
@@ -39,7 +39,7 @@ final class TransferAnnouncements: Sendable {
 
     // MARK: - Owners
 
-    /// The meaning of the sign-in state for a transfer. Waits until the store was read.
+    /// The standing of a transfer's owner in the current state of the session. Waits until the store has been read.
     func standing(of record: TransferRecord) async -> StoredOwner.Standing {
         let session = await tokens?.loadedState
         return hasEnded(record) ? .ended : record.owner.standing(in: session)
@@ -56,14 +56,14 @@ final class TransferAnnouncements: Sendable {
         return !hasEnded(record)
     }
 
-    /// A transfer belongs to the current user.
+    /// Notes that a transfer belongs to the current user.
     func own(_ id: UUID) {
         state.withLock { state in
             if !state.ended.contains(id) { state.owned.insert(id) }
         }
     }
 
-    /// A new transfer belongs to the current user, even if an earlier one with its ID has ended.
+    /// Notes that a new transfer belongs to the current user, even if an earlier one with its ID has ended.
     func ownNew(_ id: UUID) {
         state.withLock { state in
             state.ended.remove(id)
@@ -71,7 +71,7 @@ final class TransferAnnouncements: Sendable {
         }
     }
 
-    /// A transfer is no longer in the list.
+    /// Notes that a transfer is no longer in the list.
     func disown(_ id: UUID) {
         _ = state.withLock { $0.owned.remove(id) }
     }
@@ -115,8 +115,8 @@ final class TransferAnnouncements: Sendable {
         }
     }
 
-    /// Reports the ends of all transfers whose owner has ended to the current subscribers, which a later one must not
-    /// receive.
+    /// Reports the end of all transfers whose owner has ended. Only the current subscribers may receive it, not a later
+    /// one.
     private func endOwned() {
         let session = tokens?.state
         for id in state.withLock(\.owned) {
@@ -131,7 +131,7 @@ final class TransferAnnouncements: Sendable {
         return known != stage && (known != nil || stage != .underWay)
     }
 
-    /// Tells the subscribers of a transfer, unless it was removed or its owner has ended in the meantime.
+    /// Announces a transfer to the subscribers, unless it was removed or its owner has ended in the meantime.
     func announce(_ transfer: BackgroundTransfer, of record: TransferRecord) {
         let wakeups = state.withLock { state in
             guard list.record(record.id) != nil, !state.hasEnded(record) else { return Wakeups() }
@@ -142,7 +142,7 @@ final class TransferAnnouncements: Sendable {
         wakeups.wake()
     }
 
-    /// Later subscribers learn nothing of a transfer.
+    /// Forgets the announcement of a transfer, so that later subscribers do not receive it.
     func forget(_ id: UUID) {
         state.withLock { $0.announced[id] = nil }
     }
@@ -153,17 +153,17 @@ final class TransferAnnouncements: Sendable {
     }
 }
 
-/// A transfer as subscribers are told of it.
+/// The announcement of a transfer to subscribers.
 private struct TransferAnnouncement: Sendable {
     let transfer: BackgroundTransfer
     let record: TransferRecord
 
-    /// Whether the announcement is that the transfer has ended with its owner.
+    /// Whether the announcement says that the transfer has ended with its owner.
     var isEnd: Bool { transfer.stage == .failed(.sessionEnded) }
 
     /// Whether a subscriber may learn of the transfer now. Waits while the store cannot be read.
     func isDue(in tokens: TokenManager?) async -> Bool {
-        // Only earlier subscribers are sent the end of a session.
+        // The end of a session goes to earlier subscribers only.
         guard let tokens, !isEnd else { return true }
         for await state in tokens.states {
             switch record.owner.standing(in: state) {

@@ -7,7 +7,7 @@ internal import Martlet
     internal import Foundation
 #endif
 
-/// Starts the attempts of transfers. Each gets a token of its own, and becomes a task of the system.
+/// Starts the attempts of transfers. Each attempt is signed anew, and becomes a task of the system.
 final class TransferAttempts: Sendable {
     private let list: TransferList
     private let folder: TransferFolder
@@ -18,10 +18,11 @@ final class TransferAttempts: Sendable {
     /// The number of times this process has seen the system lose the task of a transfer.
     private let disconnections = Locked<[UUID: Int]>([:])
 
-    /// A service of the system that has ended a transfer this often in one process would end it again at once.
+    /// The limit of disconnections in one process. A system service that has ended a transfer this often would end it
+    /// again.
     private static let maximumDisconnections = 4
 
-    /// - Parameter minimumTokenLifetime: The shortest time for which a token must still be valid when an attempt starts.
+    /// - Parameter minimumTokenLifetime: The minimum remaining lifetime of a token when an attempt starts.
     init(of list: TransferList, in folder: TransferFolder, client: NetworkClient, minimumTokenLifetime: Duration) {
         self.list = list
         self.folder = folder
@@ -50,13 +51,13 @@ final class TransferAttempts: Sendable {
 
     /// Hands an attempt to the system.
     ///
-    /// The order makes a crash harmless: an attempt that was planned has not been resumed, so it can be planned again with
-    /// any method. One that was started may have reached the server.
+    /// The order of the steps makes a crash harmless. The task of a planned attempt has not been resumed, so the
+    /// attempt can be planned again with any HTTP method. A started attempt may have reached the server.
     func start(
         _ record: TransferRecord, _ request: HTTPRequest, _ stamp: SessionStamp?, in session: BackgroundSession
     ) async throws {
         let data = resumeData.withLock { $0.removeValue(forKey: record.id) }
-        // The data has the request of the interrupted task, with its token.
+        // The resume data contains the request of the interrupted task, with its token.
         let resumeData = stamp == record.stamp ? data : nil
         guard let planned = try await list.change(record, { $0.planAttempt(with: stamp) }) else { return }
         guard let task = try await makeTask(planned, request, resumeData, in: session) else {
@@ -108,7 +109,7 @@ final class TransferAttempts: Sendable {
             guard owner.session == session else { throw SessionError.sessionChanged }
             if record.phase == .rejected, let stamp = record.stamp { try await tokens.replaceToken(of: stamp) }
             stamp = try await tokens.sign(&request, lasting: minimumTokenLifetime, for: owner)
-            // The token that the server has rejected is still in use if no refresh can start now.
+            // If no refresh can start now, the rejected token is still in use, and the transfer waits.
             if record.phase == .rejected, stamp == record.stamp { return }
         }
         try await start(record, request, stamp, in: session)
@@ -118,12 +119,12 @@ final class TransferAttempts: Sendable {
         try await list.change(record) { $0.fail(error) }
     }
 
-    /// Keeps the data with which the next attempt of a download goes on where this one was.
+    /// Keeps the data with which the next attempt resumes a download.
     func keepResumeData(_ data: Data?, of id: UUID) {
         resumeData.withLock { $0[id] = data }
     }
 
-    /// Forgets a transfer that is removed.
+    /// Forgets a removed transfer.
     func forget(_ id: UUID) {
         keepResumeData(nil, of: id)
         disconnections.withLock { $0[id] = nil }

@@ -7,8 +7,8 @@ internal import Martlet
     internal import Foundation
 #endif
 
-/// Records the ends of tasks, which the system reports on a thread of its own. Each method returns when the list on the
-/// disk has the change.
+/// Records the ends of tasks, which the system reports on a thread of its own. Each method returns when the change is
+/// on the disk.
 struct TransferEnds: Sendable {
     private let attempts: TransferAttempts
     private let list: TransferList
@@ -22,7 +22,7 @@ struct TransferEnds: Sendable {
         self.tokens = tokens
     }
 
-    /// The system has downloaded a response to a file, which it deletes when the method returns.
+    /// Notes that the system has downloaded a response. The system deletes the file when the method returns.
     /// - Returns: Whether the end is recorded, or changes nothing.
     func noteDownload(_ end: BackgroundTask.End, at file: String) -> Bool {
         guard case .response(let head, _) = end.result else { return false }
@@ -43,7 +43,7 @@ struct TransferEnds: Sendable {
         }
     }
 
-    /// A task has ended.
+    /// Notes that a task has ended.
     /// - Returns: Whether the end is recorded, or changes nothing.
     func note(_ end: BackgroundTask.End) -> Bool {
         note(end.name) { record throws(StorageError) in
@@ -51,7 +51,7 @@ struct TransferEnds: Sendable {
             case .response(let head, let body) where record.kind == .upload:
                 try receive(head, body, end, &record)
             case .response:
-                // The file could not be noted when it arrived.
+                // The download could not be recorded when its file arrived.
                 record.interrupt()
             case .interrupted(let reason, let resumeData):
                 if reason == .disconnection, !attempts.mayReconnect(record.id) {

@@ -10,7 +10,7 @@ internal import MartletLibc
 
 /// The private folder of the list. Each transfer has a record, and up to three more files beside it. Every call blocks.
 ///
-/// The record is written first and removed first, so that a file without one is a leftover.
+/// The record is written first and removed first, so a file without a record is a leftover.
 struct TransferFolder: Sendable {
     private let path: String
     private let containers: ContainerPaths
@@ -36,8 +36,8 @@ struct TransferFolder: Sendable {
         steps.reached(step)
     }
 
-    /// Reads the list, and removes the leftovers of killed processes. A record that cannot be decoded is a leftover too:
-    /// it does not say whose transfer it was.
+    /// Reads the list, and removes the leftovers of killed processes. A record that cannot be decoded is a leftover
+    /// too: it does not say whose transfer it was.
     func load() throws(StorageError) -> [UUID: TransferRecord] {
         try PrivateFile(path: "\(path)/\(Self.record)").makeFolder()
         var names: [String] = []
@@ -146,16 +146,16 @@ struct TransferFolder: Sendable {
         try? PrivateFile(path: file(of: id, Self.response)).read()
     }
 
-    /// Takes a downloaded file from the system, which deletes its own when the delegate returns. The name of the kept
-    /// file says what the record does not say yet.
+    /// Moves a downloaded file to this folder, before the delegate returns and the system deletes it. The new name
+    /// contains the attempt and the status, because the record does not have the status yet.
     func keepDownload(_ source: String, of name: BackgroundTask.Name, status: Int) throws(FileError) {
-        // A killed process may have moved the file, and the system delivers the event again.
+        // A killed process may have moved the file already. The system then delivers the event again.
         if !Disk.exists(source), keptStatus(of: name) == status { return }
         try Self.move(source, to: download(of: name, status))
         reached(.downloadKept)
     }
 
-    /// The status of a download that is kept.
+    /// The status of a kept download; `nil` if there is none.
     func keptStatus(of name: BackgroundTask.Name) -> Int? {
         names(of: name.id).lazy.compactMap { file -> Int? in
             let parts = file.split(separator: ".")
@@ -164,7 +164,7 @@ struct TransferFolder: Sendable {
         }.first
     }
 
-    /// Gives a kept download to the app. If a killed process has done so already, the kept file is gone.
+    /// Moves a kept download to the app's path. If a killed process has done so already, the kept file is gone.
     func publishDownload(of name: BackgroundTask.Name, status: Int, to destination: String) throws(FileError) {
         let kept = download(of: name, status)
         if !Disk.exists(kept), Disk.exists(destination) { return }
@@ -176,7 +176,7 @@ struct TransferFolder: Sendable {
         file(of: name.id, "\(name.attempt).\(status).\(Self.download)")
     }
 
-    /// Moves a file, and replaces an existing one. On another volume the file appears complete as well.
+    /// Moves a file, and replaces an existing one. On another volume, too, the file appears only once it is complete.
     private static func move(_ source: String, to destination: String) throws(FileError) {
         if System.rename(source, destination) == 0 { return }
         let number = errno
@@ -207,7 +207,7 @@ struct TransferFolder: Sendable {
         record.path.map(containers.path)
     }
 
-    /// The form of a path that is stored.
+    /// The stored form of a path.
     func portable(_ path: String) -> String {
         containers.portable(path)
     }

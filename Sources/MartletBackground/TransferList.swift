@@ -24,12 +24,12 @@ final class TransferList: Sendable {
         try await run { () throws(StorageError) in Array(try self.loaded().values) }
     }
 
-    /// The record that is known without reading the disk.
+    /// The record in memory; does not read the disk.
     func record(_ id: UUID) -> TransferRecord? {
         records.withLock { $0?[id] }
     }
 
-    /// All transfers that are known without reading the disk.
+    /// All records in memory; does not read the disk.
     var known: [TransferRecord] {
         records.withLock { $0.map { Array($0.values) } ?? [] }
     }
@@ -41,10 +41,11 @@ final class TransferList: Sendable {
         }
     }
 
-    /// Changes a transfer, unless it is no longer as it was. The change is on the disk when the method returns.
+    /// Changes a transfer, unless its record has changed since the decision. The change is on the disk when the method
+    /// returns.
     /// - Parameters:
-    ///   - record: The record as it was when the change was decided.
-    ///   - isAllowed: Asked right before the change.
+    ///   - record: The record at the time of the decision.
+    ///   - isAllowed: Checked right before the change.
     ///   - change: May also move files.
     /// - Returns: The record after the change; `nil` if nothing has changed.
     @discardableResult
@@ -59,8 +60,9 @@ final class TransferList: Sendable {
         }
     }
 
-    /// Changes a transfer, whatever else has changed of it. The change is on the disk when the method returns.
-    /// - Parameter change: Changes the record, and returns whether it has.
+    /// Changes a transfer, even if its record has changed in the meantime. The change is on the disk when the method
+    /// returns.
+    /// - Parameter change: Changes the record, and returns whether it did.
     /// - Returns: The record after the change; `nil` if there is none, or if nothing has changed.
     @discardableResult
     func change(
@@ -88,7 +90,7 @@ final class TransferList: Sendable {
     }
 
     /// Removes a transfer and its files.
-    /// - Throws: ``StorageError`` if its record stays on the disk. The list does not have it any more even then.
+    /// - Throws: ``StorageError`` if its record stays on the disk. Even then, the transfer is no longer in the list.
     func remove(_ id: UUID) async throws(StorageError) {
         try await run { () throws(StorageError) in
             _ = try self.loaded()
@@ -97,7 +99,8 @@ final class TransferList: Sendable {
         }
     }
 
-    /// Makes way for a new transfer with the ID of a removed one, whose files must not be deleted with those of the former.
+    /// Removes what is left of a removed transfer before a new one uses its ID. Trying again later would delete the
+    /// files of the new one.
     func makeWay(for id: UUID) async {
         guard unremoved.withLock({ $0.contains(id) }) else { return }
         await run {
@@ -106,7 +109,7 @@ final class TransferList: Sendable {
         }
     }
 
-    /// Removes the files that the disk has kept so far.
+    /// Tries again to remove the files that could not be removed before.
     func retryRemovals() async {
         guard !unremoved.withLock(\.isEmpty) else { return }
         await run {

@@ -6,7 +6,7 @@ internal import Martlet
     internal import Foundation
 #endif
 
-/// A transfer in the list on the disk: the data that is needed to start it again, and no secret.
+/// A transfer in the list on the disk, with the data that is needed to start it again, but without secrets.
 struct TransferRecord: Sendable, Hashable, Codable {
     enum Kind: String, Sendable, Codable {
         case upload, download
@@ -27,7 +27,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
     }
 
     let id: UUID
-    /// Tells the transfer from an earlier one with the same ID.
+    /// Distinguishes the transfer from an earlier one with the same ID.
     let run: UUID
     let kind: Kind
     let method: String
@@ -38,8 +38,8 @@ struct TransferRecord: Sendable, Hashable, Codable {
     /// The header fields of the endpoint, as pairs.
     let headers: [[String]]
     let acceptableStatuses: [Range<Int>]
-    /// The file of the app that is uploaded, or the path of the downloaded file; `nil` if the folder of the list has the
-    /// body. In the form of `TransferFolder.portable`.
+    /// The file of the app that is uploaded, or the path of the downloaded file; `nil` if the folder of the list
+    /// contains the body. In the form of `TransferFolder.portable`.
     let path: String?
     /// The owner when the transfer was started, even if it needs no session.
     private(set) var owner: StoredOwner
@@ -64,7 +64,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
         return SessionStamp(session: session, rotation: rotation)
     }
 
-    /// Whether the server may get the request twice (RFC 9110, section 9.2.2).
+    /// Whether the request may be sent twice (RFC 9110, section 9.2.2).
     private var isRepeatable: Bool {
         url != nil && ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
     }
@@ -85,9 +85,9 @@ struct TransferRecord: Sendable, Hashable, Codable {
         name == self.name && (phase == .started || phase == .failed(.interrupted))
     }
 
-    // MARK: - What happens to a transfer
+    // MARK: - Changes of the phase
 
-    /// The next attempt is planned.
+    /// Plans the next attempt.
     /// - Parameter stamp: The token of the attempt.
     mutating func planAttempt(with stamp: SessionStamp?) {
         if phase == .rejected { replays += 1 }
@@ -96,22 +96,22 @@ struct TransferRecord: Sendable, Hashable, Codable {
         phase = .planned
     }
 
-    /// The task of the attempt is about to be resumed.
+    /// Notes that the task of the attempt is about to be resumed.
     mutating func start() {
         phase = .started
     }
 
-    /// The server has rejected the token of the attempt.
+    /// Notes that the server has rejected the token of the attempt.
     mutating func reject() {
         phase = .rejected
     }
 
-    /// The response is kept.
+    /// Notes that the response is kept.
     mutating func receive(status: Int) {
         phase = .received(status: status)
     }
 
-    /// The result is given to the app.
+    /// Notes that the result has been given to the app.
     mutating func finish(status: Int) {
         phase = .finished(status: status)
     }
@@ -120,12 +120,12 @@ struct TransferRecord: Sendable, Hashable, Codable {
         phase = .failed(error)
     }
 
-    /// The task has ended without a response.
+    /// Notes that the task has ended without a response.
     mutating func interrupt() {
         phase = isRepeatable ? .planned : .failed(.interrupted)
     }
 
-    /// The transfer goes on as part of another session of its owner, whose tokens are others.
+    /// Moves the transfer to another session of its owner, which has other tokens.
     mutating func pass(to session: SignedInSession) {
         owner = StoredOwner(session)
         rotation = nil

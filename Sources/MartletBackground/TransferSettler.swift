@@ -6,7 +6,7 @@ internal import Martlet
     internal import Foundation
 #endif
 
-/// Takes the next step of each transfer, as far as its session allows.
+/// Settles transfers: takes the next step of each one that its session allows.
 struct TransferSettler: Sendable {
     private let list: TransferList
     private let folder: TransferFolder
@@ -23,7 +23,7 @@ struct TransferSettler: Sendable {
         self.attempts = attempts
     }
 
-    /// Removes the transfer of an ended user whose ID the next user's has.
+    /// Removes a transfer of an ended session, so that a new transfer can use its ID.
     /// - Returns: Whether there is no transfer with this ID.
     func makeWay(for id: UUID, in session: BackgroundSession) async -> Bool {
         guard let record = list.record(id) else { return true }
@@ -38,7 +38,7 @@ struct TransferSettler: Sendable {
         switch await announcements.standing(of: record) {
         case .unknown: return
         case .ended:
-            // The next user's transfer may have the ID since.
+            // A transfer of the next user may have this ID by now.
             guard list.record(record.id)?.run == record.run else { return }
             // Its result must not reach another user.
             announcements.end(record)
@@ -73,15 +73,15 @@ struct TransferSettler: Sendable {
         } catch SessionError.expired {
             return await announce(record, isExpired: true)
         } catch is SessionError {
-            // Without a network, or a readable store, the transfer waits. If the session has changed, its state has
-            // too, which starts another settlement.
+            // Without a network or a readable store, the transfer waits. A change of the session starts another
+            // settlement.
             return
         }
         if let current = list.record(record.id) { await announce(current) }
     }
 
     private func deliver(_ record: TransferRecord, status: Int) async throws {
-        // The file must not appear for another user. If the session has just ended, that starts another settlement.
+        // The file must not appear for another user. The end of a session starts another settlement.
         let delivered = try await list.change(record, if: { [announcements] in announcements.mayDeliver(record) }) {
             [folder] current in
             do throws(FileError) {
@@ -100,7 +100,7 @@ struct TransferSettler: Sendable {
     /// - Parameter session: The session; `nil` if the list cannot be read now.
     func discard(_ id: UUID, in session: () async -> BackgroundSession?) async {
         let hasEnded = list.record(id)?.hasEnded == true
-        // A record that the disk keeps is not in the list any more, and its removal is tried again.
+        // If the record stays on the disk, it is no longer in the list, and its removal is tried again.
         try? await list.remove(id)
         attempts.forget(id)
         announcements.disown(id)
@@ -108,9 +108,9 @@ struct TransferSettler: Sendable {
         for task in await session.tasks() where task.name?.id == id { task.cancel() }
     }
 
-    // MARK: - What the app sees
+    // MARK: - The app's view
 
-    /// Tells the app what it does not know yet.
+    /// Announces a transfer, if the app does not know its stage yet.
     private func announce(_ record: TransferRecord, isExpired: Bool = false) async {
         let stage = record.stage(isExpired: isExpired)
         guard announcements.isNews(stage, of: record.id) else { return }

@@ -1,7 +1,8 @@
 /// A picture that an app has in memory, decoded. On Apple platforms, `ImageSource(_:)` makes one from a `UIImage`, and
 /// `ImageSource(_:orientation:)` from a `CGImage`.
 ///
-/// Its pixels are drawn when the picture is prepared, on the processor's threads. Only copies of a value are equal to it.
+/// Its pixels are drawn when the picture is prepared, on the processor's threads. Only copies of a value are equal to
+/// it.
 public struct DecodedImage: Sendable, Hashable {
     /// The size of the upright picture, in pixels.
     public var size: PixelSize { orientation.isTransposed ? storedSize.transposed : storedSize }

@@ -10,7 +10,8 @@ public enum ImageSource: Sendable, Hashable {
     case data(Data)
     /// A file at a path. The format is detected from the content, not from the name.
     case file(at: String)
-    /// A picture that the app has in memory, decoded. On Apple platforms, a `CGImage` or a `UIImage` makes one.
+    /// A picture that the app has in memory, decoded. On Apple platforms, it is created from a `CGImage` or a
+    /// `UIImage`.
     case decoded(DecodedImage)
 
     /// A file at a file URL. The format is detected from the content, not from the name.

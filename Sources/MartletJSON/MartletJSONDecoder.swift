@@ -27,8 +27,9 @@
 public struct MartletJSONDecoder: Sendable {
     /// The format of dates. The default is a number of seconds since 2001, as `Date` encodes itself.
     ///
-    /// A decoder that becomes the `decoder` of Martlet's `NetworkConfig` before a strategy has been set reads responses
-    /// with ``DateDecodingStrategy/iso8601OptionalFraction``, as that setting's default does.
+    /// A decoder without a date strategy of its own reads responses with
+    /// ``DateDecodingStrategy/iso8601OptionalFraction`` when it is the `decoder` of Martlet's `NetworkConfig`, as the
+    /// default decoder does.
     public var dateDecodingStrategy: DateDecodingStrategy {
         get { strategies.date }
         set {
@@ -58,12 +59,12 @@ public struct MartletJSONDecoder: Sendable {
         set { strategies.nonConformingFloat = newValue }
     }
 
-    /// Values for the types that are decoded, which find them in `Decoder.userInfo`.
+    /// Values for the decoded types, available in `Decoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     private var strategies = Strategies()
 
-    /// Makes a decoder with the default strategies.
+    /// Creates a decoder with the default strategies.
     public init() {}
 
     /// Decodes a document.
@@ -139,7 +140,7 @@ extension MartletJSONDecoder {
         case useDefaultKeys
         /// From `snake_case` to `camelCase`. Underscores at the start and at the end stay.
         case convertFromSnakeCase
-        /// As a closure converts them. It gets the coding path whose last key is the one to convert.
+        /// As a closure converts them. The closure gets the coding path, which ends with the key to convert.
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 

@@ -1,4 +1,5 @@
-/// A number, string or key that no value can represent, such as 1e400. `decode` reports it as a document that is not valid.
+/// A number, string or key that no value can represent, such as 1e400. `decode` reports it as a document that is not
+/// valid.
 struct UnrepresentableValue: Error {}
 
 extension Position {
@@ -16,7 +17,7 @@ extension Position {
         return isExpected ? UnrepresentableValue() : mismatch(type, at: value, step)
     }
 
-    /// `null` in place of a value.
+    /// The error for `null` in place of a value.
     func missing(_ type: Any.Type, _ step: Step) -> DecodingError {
         let text = "Cannot get value of type \(type) -- found null value instead"
         return .valueNotFound(type, DecodingError.Context(codingPath: path(step), debugDescription: text))

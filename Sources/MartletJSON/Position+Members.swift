@@ -7,8 +7,8 @@
 extension Position {
     /// The value of a key; ``Tape/absent`` if the object does not have it.
     ///
-    /// The search starts at the key that the last search has found, because types usually ask in the order of the document.
-    /// Objects that could have a key twice, or a key outside plain ASCII, have a dictionary instead.
+    /// The search starts at the key that the last search has found, because types usually ask in the order of the
+    /// document. Objects that could have a key twice, or a key outside plain ASCII, have a dictionary instead.
     func find(_ name: String) -> UInt32 {
         if let members { return members[name] ?? Tape.absent }
         var name = name
@@ -70,7 +70,7 @@ extension Position {
         let path = if case .custom = document.strategies.key { codingPath } else { [any CodingKey]() }
         try forEachMember { key, value in
             let name = converted(key, path)
-            // The first of several equal keys counts.
+            // The first of several equal keys wins.
             if members[name] == nil { members[name] = value }
         }
         return members

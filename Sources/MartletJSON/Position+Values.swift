@@ -107,7 +107,7 @@ extension Position {
         try array(value, step) { child, value, index in try Element.read(child, value, .element(index)) }
     }
 
-    /// An array without a container.
+    /// Decodes an array without a container.
     @inline(__always)
     private func array<Element>(
         _ value: UInt32, _ step: Step, _ read: (_ child: Position, _ value: UInt32, _ index: Int) throws -> Element

@@ -7,13 +7,13 @@
 /// A value of the document and the way to it: the decoder that `init(from:)` gets.
 final class Position: Decoder {
     let document: Document
-    // Run-time checks for overlapping accesses would take a tenth of the time. No access spans a call of foreign code, and
-    // decoders stay in the task of their document.
+    // Run-time checks for overlapping accesses would take a tenth of the time. No access spans a call of foreign code,
+    // and decoders stay in the task of their document.
     /// The index of the value on the tape.
     @exclusivity(unchecked) private(set) var value: UInt32
     @exclusivity(unchecked) private(set) var parent: Position?
     @exclusivity(unchecked) private(set) var step: Step
-    /// The container was asked for directly, without a decoder of its own.
+    /// Whether a container was requested directly, without a decoder of its own.
     private(set) var isNested = false
     /// The key that the last lookup has found.
     @exclusivity(unchecked) var cursor: UInt32
@@ -56,7 +56,7 @@ final class Position: Decoder {
         return position
     }
 
-    /// Decodes with a child, and keeps the child for the next value unless the type has kept it.
+    /// Decodes with a child, and reuses the child for the next value unless the decoded type has kept it.
     @inline(__always)
     func withChild<Value>(
         _ value: UInt32, _ step: Step, _ body: (Position) throws -> Value

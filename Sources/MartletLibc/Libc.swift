@@ -1,5 +1,5 @@
-// The C library of the platform. Every target that calls it imports this module, so the list of platforms stands here
-// once. Not a product: apps cannot import it by accident.
+// The C library of the platform. Every target that calls it imports this module, so the list of platforms is needed
+// only here. It is not a product, so apps cannot import it by accident.
 #if canImport(Darwin)
     @_exported public import Darwin
 #elseif canImport(Glibc)

@@ -40,7 +40,7 @@ enum EXIF {
         for entry in 0..<count {
             let offset = directory + 2 + entry * 12
             guard let tag = number(offset, 2) else { return nil }
-            // A short, the only type it may have.
+            // SHORT is the only type that the orientation may have.
             if tag == 0x0112, number(offset + 2, 2) == 3, number(offset + 8, 2) != nil { return offset + 8 }
         }
         return nil

@@ -58,7 +58,7 @@ enum PNGHeaders {
         return (description, type)
     }
 
-    /// The description after the last chunk, with the colors and the orientation that the chunks stand for together.
+    /// The final description, with the colors and the orientation that follow from all chunks together.
     /// - Parameter saysSRGB: Whether there is a chunk for sRGB and no profile, which would take precedence.
     private static func finished(_ chunks: ImageDescription, saysSRGB: Bool) -> ImageDescription {
         var description = chunks

@@ -43,8 +43,8 @@ struct ImageIOPicture {
         return drawn
     }
 
-    /// Throws if the status says that the data is damaged. Image I/O may report all others for a good picture, as long as
-    /// it has decoded nothing of it.
+    /// Throws if the status says that the data is damaged. Image I/O may report any other status for an intact picture
+    /// that it has not decoded yet.
     private static func checkDamage(_ status: ImageIOStatus, _ kind: ImageKind) throws(ImageError) {
         if [.unexpectedEnd, .invalidData].contains(status), let error = error(status, kind) { throw error }
     }

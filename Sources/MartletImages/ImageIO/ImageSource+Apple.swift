@@ -25,7 +25,7 @@
         }
     }
 
-    /// Takes an image to the processor's threads.
+    /// Passes an image to the processor's threads.
     private struct Drawable: @unchecked Sendable {
         // A CGImage is immutable, and Core Graphics may draw it on any thread:
         // https://developer.apple.com/documentation/coregraphics/cgimage
@@ -34,8 +34,8 @@
 
     #if canImport(UIKit)
         extension ImageSource {
-            /// A picture in memory, turned upright by its `imageOrientation`. Its pixels count, so an image of 100 points
-            /// with the scale 3 has 300 pixels.
+            /// A picture in memory, turned upright by its `imageOrientation`. Its size is counted in pixels, so an
+            /// image that is 100 points wide at scale 3 is 300 pixels wide.
             /// - Returns: `nil` if the image has no `cgImage`, for example because Core Image would have to render it.
             public init?(_ image: UIImage) {
                 guard let pixels = image.cgImage else { return nil }
@@ -44,8 +44,8 @@
         }
 
         extension Orientation {
-            /// https://developer.apple.com/documentation/imageio/cgimagepropertyorientation: the two number them
-            /// differently.
+            /// UIKit and Image I/O number orientations differently:
+            /// https://developer.apple.com/documentation/imageio/cgimagepropertyorientation
             fileprivate init(_ orientation: UIImage.Orientation) {
                 self =
                     switch orientation {

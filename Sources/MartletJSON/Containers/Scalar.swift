@@ -1,6 +1,7 @@
 /// A type that has calls of its own in every container.
 protocol Scalar: Decodable {
-    /// The value at an index of the tape. Errors have the position's path and one step more, which is made for them only.
+    /// The value at an index of the tape. Errors contain the position's path and one more step. The path is built only
+    /// for them.
     static func read(
         _ position: Position, _ value: UInt32, _ step: @autoclosure () -> Position.Step
     ) throws -> Self
@@ -60,7 +61,7 @@ extension Int128: Scalar {}
 extension UInt128: Scalar {}
 
 extension Position {
-    /// A string that stands for infinity or for no number, if the strategy knows it.
+    /// A string that stands for infinity or NaN in the decoder's strategy.
     @inline(never)
     func nonConforming<Value: DecimalConvertible>(_ type: Value.Type, _ value: UInt32, _ step: Step) throws -> Value {
         if case .convertFromString(let positive, let negative, let nan) = document.strategies.nonConformingFloat,

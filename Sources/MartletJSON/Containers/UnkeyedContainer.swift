@@ -1,7 +1,7 @@
 /// The elements of an array.
 struct UnkeyedContainer: UnkeyedDecodingContainer {
     let position: Position
-    /// The next element, and the index behind the last one.
+    /// The next element, and the index after the last one.
     private var next: UInt32
     private let end: UInt32
     private(set) var currentIndex = 0
@@ -28,7 +28,7 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
         return value
     }
 
-    /// Moves over `null`. At the end, there is no value, and yet, as in Foundation's decoder, the index moves.
+    /// Skips `null`. At the end there is no value, but the index advances anyway, as in Foundation's decoder.
     @inline(__always)
     private mutating func optional<Value>(
         _ type: Any.Type, _ body: (Position, UInt32, Position.Step) throws -> Value

@@ -7,7 +7,7 @@
 /// A scanned document: its bytes, its tape, and the strategies that read it.
 ///
 /// The bytes belong to the caller of `decode`. If a decoder or container outlives that call, the document copies them
-/// first (``keepBytes()``). Indexes come only from the tape, so every access is inside the two areas.
+/// first (``keepBytes()``). Indexes come only from the tape, so every access is inside the two buffers.
 final class Document {
     // Unchecked like the variables of ``Position``, and for the same reason.
     @exclusivity(unchecked) private(set) var bytes: UnsafePointer<UInt8>
@@ -16,7 +16,7 @@ final class Document {
     private var ownsBytes = false
     let strategies: Strategies
     let userInfo: [CodingUserInfoKey: Any]
-    /// A position that no decoder uses any more, for the next value.
+    /// A position that is no longer used, for the next value.
     @exclusivity(unchecked) var spare: Position?
     /// Converted keys, so that the same key of many objects is converted once.
     var convertedKeys: [String: String] = [:]
@@ -62,7 +62,7 @@ final class Document {
     @inline(__always)
     func isNull(_ index: UInt32) -> Bool { firstByte(index) == Byte.n }
 
-    /// The index behind a value.
+    /// The index after a value.
     @inline(__always)
     func index(after index: UInt32) -> UInt32 {
         switch bytes[Int(tape[Int(index)])] {
@@ -72,7 +72,7 @@ final class Document {
         }
     }
 
-    /// The index behind the last member of an array or object.
+    /// The index after the last member of an array or object.
     @inline(__always)
     func end(_ index: UInt32) -> UInt32 { tape[Int(index) + 1] & Tape.endMask }
 

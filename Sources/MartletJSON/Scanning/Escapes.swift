@@ -31,7 +31,7 @@ enum Escapes {
         }
     }
 
-    /// Appends the character of the escape behind a backslash. Returns the byte behind it.
+    /// Appends the character of the escape after a backslash. Returns the byte after the escape.
     @inline(__always)
     private static func resolve(
         _ escape: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, into target: inout UnsafeMutablePointer<UInt8>

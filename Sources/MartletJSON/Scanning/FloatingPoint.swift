@@ -22,7 +22,7 @@ extension Float: DecimalConvertible {
 }
 
 extension NumberText {
-    /// The nearest value, if it is finite. Zero for a number that is not zero counts only if the caller allows it.
+    /// The nearest value, if it is finite. A nonzero number may become zero only if the caller allows it.
     @inline(__always)
     func floatingPoint<Value: DecimalConvertible>(_ type: Value.Type, canVanish: Bool = false) -> Value? {
         var next = start
@@ -100,15 +100,15 @@ extension NumberText {
         return value.isFinite ? value : nil
     }
 
-    /// The number `mantissa * 10^exponent` as `bits * 2^scale`, rounded down. 5^27 is the largest power of five in 64 bits,
-    /// so the product or quotient is exact up to a remainder that is only compared with zero.
+    /// The number `mantissa * 10^exponent` as `bits * 2^scale`, rounded down. 5^27 is the largest power of five in 64
+    /// bits, so the product or quotient is exact up to a remainder that is only compared with zero.
     @inline(__always)
     private static func scaled(_ mantissa: UInt64, _ exponent: Int) -> (bits: UInt64, scale: Int, isInexact: Bool) {
         guard exponent < 0 else {
             let product = mantissa.multipliedFullWidth(by: power(ofFive: exponent))
             let shift = 64 - product.high.leadingZeroBitCount
             if shift == 0 { return (product.low, exponent, false) }
-            // Smart shifts: by 64 bits, they give zero.
+            // Smart shifts by 64 bits give zero.
             let bits = product.high << UInt64(64 - shift) | product.low >> UInt64(shift)
             return (bits, exponent + shift, product.low << UInt64(64 - shift) != 0)
         }

@@ -3,7 +3,7 @@ struct NumberText {
     let start: UnsafePointer<UInt8>
     let limit: UnsafePointer<UInt8>
 
-    /// Whether the first byte is one that only a number has.
+    /// Whether the first byte is one that only a number starts with.
     @inline(__always)
     var isNumber: Bool { start.pointee == Byte.minus || Byte.digit(start.pointee) < 10 }
 
@@ -68,8 +68,8 @@ struct NumberText {
         return !isTooLarge && !overflows
     }
 
-    /// As in Foundation, a number below 2^53 is rounded to the nearest `Double`: 1.0000000000000001 is 1, and 1e-400 is 0. A
-    /// larger one must be an exact integer.
+    /// As in Foundation, a number below 2^53 is rounded to the nearest `Double`: 1.0000000000000001 is 1, and 1e-400 is
+    /// 0. A larger one must be an exact integer.
     private func roundInteger<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         guard let double = floatingPoint(Double.self, canVanish: true) else { return nil }
         guard double.magnitude < 0x1p53 else { return exactInteger(type) }

@@ -47,7 +47,8 @@ extension Scanner {
         }
     }
 
-    /// Checks UTF-8 outside ASCII, up to the next byte of ASCII: no overlong form, no surrogate, nothing above U+10FFFF.
+    /// Checks UTF-8 outside ASCII, up to the next byte of ASCII: no overlong form, no surrogate, nothing above
+    /// U+10FFFF.
     private mutating func scanUnicode() throws(MalformedDocument) {
         while next < end, next.pointee >= 0x80 {
             let lead = next.pointee

@@ -1,16 +1,16 @@
-/// A document breaks the grammar of RFC 8259.
+/// The error for a document that violates the grammar of RFC 8259.
 struct MalformedDocument: Error {
     let offset: Int
 }
 
 /// Checks a document and writes its tape, in one pass and without recursion.
 ///
-/// Every read of a byte follows a comparison with `end`. Every step writes at most two words, and begins with a check that
-/// the tape has room for them.
+/// Every read of a byte follows a comparison with `end`. Every step writes at most two words, and begins with a check
+/// that the tape has room for them.
 struct Scanner {
     let start: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
-    /// The caller deallocates it, in any case.
+    /// The caller must deallocate it, even after an error.
     private(set) var tape: UnsafeMutablePointer<UInt32>
     private var capacity: Int
     var next: UnsafePointer<UInt8>
@@ -19,7 +19,7 @@ struct Scanner {
     /// An open array or object.
     private struct Level {
         var index: UInt32
-        /// Two filters with a bit for each key. If a key meets its bits, an earlier key may be the same.
+        /// Two filters with a bit for each key. If the bits of a key are already set, an earlier key may be equal.
         var filters: (UInt64, UInt64) = (0, 0)
         var members: Int32 = 0
         var flags: UInt32 = 0
@@ -102,7 +102,7 @@ struct Scanner {
         return .end
     }
 
-    /// Scans a key and the colon behind it.
+    /// Scans a key and the colon after it.
     @inline(__always)
     private mutating func scanKey(_ byte: UInt8, in level: inout Level) throws(MalformedDocument) {
         guard byte == Byte.quote else { throw failure }
@@ -115,8 +115,8 @@ struct Scanner {
         next += 1
     }
 
-    /// Scans the byte behind a complete value: a comma, or the end of the object or array. A value of depth zero never
-    /// comes here.
+    /// Scans the byte after a complete value: a comma, or the end of the object or array. Not called for the outermost
+    /// value.
     @inline(__always)
     private mutating func scanSeparator(
         _ byte: UInt8, _ levels: UnsafeMutablePointer<Level>, _ depth: inout Int

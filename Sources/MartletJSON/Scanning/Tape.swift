@@ -1,9 +1,9 @@
 /// The layout of the words that describe a scanned document.
 ///
-/// Every value starts with the offset of its first byte, and that byte says what the value is. Numbers, `true`, `false`
-/// and `null` have no other word. Strings have a second word with the number of bytes between the quotes and a
-/// ``TextKind``; the second word of a key also has a hash. The second word of an array or object is the index of the word
-/// behind its last member, so that one step skips it.
+/// Every value starts with the offset of its first byte, and that byte tells the kind of value. Numbers, `true`,
+/// `false` and `null` have no other word. Strings have a second word with the number of bytes between the quotes and a
+/// ``TextKind``; the second word of a key also has a hash. The second word of an array or object is the index of the
+/// word after its last member, so that one step skips the whole value.
 enum Tape {
     /// Documents of this size are refused: offsets and indexes must leave two bits for flags. A tape has at most
     /// `maxDepth` words more than its document has bytes.
@@ -19,9 +19,9 @@ enum Tape {
     /// The index of a value that the document does not have. Reading it gives `null`.
     static let absent = UInt32.max
 
-    /// Room for the words of a document. Small documents get the most that they can need: a bracket or brace that is not
-    /// closed has two words for one byte, everything else at most one word for each byte. The tape of a large document
-    /// grows if it must; pages that it does not touch take no memory.
+    /// The initial capacity for a document. Small documents get the most that they can need: a bracket or brace that is
+    /// not closed has two words for one byte, everything else at most one word for each byte. The tape of a large
+    /// document grows if it must; pages that it does not touch take no memory.
     static func capacity(forBytes count: Int) -> Int {
         (count < 1 << 14 ? count + maxDepth : count / 3) + 8
     }
@@ -39,8 +39,8 @@ enum TextKind {
     static let mask: UInt32 = 3
 }
 
-/// The second word of a key: 22 bits of a hash, 8 bits for the length, and its kind. Different words mean different keys
-/// of the same kind.
+/// The second word of a key: 22 bits of a hash, 8 bits for the length, and its kind. Different words mean different
+/// keys of the same kind.
 enum KeyWord {
     /// Keys of this length or longer do not store their length.
     static let longLength = 255
@@ -79,7 +79,7 @@ func load(_ bytes: UnsafePointer<UInt8>) -> UInt64 {
     UInt64(littleEndian: UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self))
 }
 
-/// One to seven bytes, mixed into a word. Reads no byte behind them.
+/// One to seven bytes, mixed into a word. Reads no byte beyond them.
 @inline(__always)
 func load(_ bytes: UnsafePointer<UInt8>, count: Int) -> UInt64 {
     if count >= 4 {
