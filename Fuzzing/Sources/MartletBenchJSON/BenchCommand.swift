@@ -45,7 +45,7 @@ struct BenchCommand: ParsableCommand {
         try compare("10 MB of structs", [Account].self, Documents.accounts(bytes: 10_000_000), foundation, martlet)
         guard only.isEmpty || "memory".contains(only), profile == 0 else { return }
         print("")
-        // A process of its own, so that memory which the other decoder has released does not count.
+        // Use a separate process, so that memory that the other decoder has released does not count.
         for name in ["JSONDecoder", "Martlet"] {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -82,12 +82,12 @@ struct BenchCommand: ParsableCommand {
 
     private func microseconds(_ seconds: Double) -> String { String(format: "%.2f µs", seconds * 1e6).leading(14) }
 
-    /// Prints the most memory that the process uses while it decodes, and its memory afterwards with the decoded value.
-    /// Linux only.
+    /// Prints the peak memory of the process while it decodes, and its memory afterwards with the decoded value. Linux
+    /// only.
     private func memory(_ name: String) throws {
         let data = Documents.accounts(bytes: 10_000_000)
         let before = status("VmRSS")
-        // Restarts the measurement of the peak.
+        // Reset the peak.
         try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         let value =
             name == "Martlet"

@@ -19,7 +19,7 @@ struct InstructionCounter {
         valgrind = path
     }
 
-    /// The start of the process is in both counts, and so not in their difference.
+    /// Both counts include the start of the process, so their difference does not.
     func instructions(of step: Step) throws -> Int {
         let (short, long) = step.counted
         return try (total(step.name, long) - total(step.name, short)) / (long - short)

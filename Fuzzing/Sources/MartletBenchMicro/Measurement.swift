@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs the steps and prints what they take.
+/// Runs the steps and prints their cost.
 struct Measurement: Sendable {
     let rounds: Int
 

@@ -88,8 +88,8 @@ struct Step: Sendable {
 
     /// Masks texts that open objects, quotes and elements without an end.
     ///
-    /// A repetition masks a megabyte of each text in pieces of a size. So two such steps take the same time if the time is
-    /// linear in the length of a text.
+    /// Each repetition masks a megabyte of each text in pieces of `bytes`. If the time is linear in the length of a
+    /// text, two such steps take the same time.
     private static func masking(_ name: String, bytes: Int) -> Step {
         let pieces = ["token:{", "password:[\"", "password=a,", "a<token>b</x>", "<password a=\"", "'cookie=\"", "://"]
         let texts = pieces.map { String(repeating: $0, count: bytes / $0.utf8.count) }
@@ -130,7 +130,7 @@ private struct GetPage: APIRequest {
     var authentication: AuthenticationRequirement { .required }
 }
 
-/// Answers at once.
+/// Responds at once.
 private struct Instant: Transport {
     let body: Data
 

@@ -1,7 +1,7 @@
 import Martlet
 
-/// The features of the library that an app may combine with calls and sign-ins. A useful fuzzer reaches each in many
-/// schedules.
+/// The features of the library that an app may combine with calls and sign-ins. A useful fuzzer reaches each feature in
+/// many schedules.
 enum Feature: Int, CaseIterable {
     case signed, recovered, refresherCalls, ignoredCancellation, guests, cookies, kept, users, plain, emptied, slots
     case savedTokens, hangs, outages, downloads, resumed, accounts, former, repeated, unrefreshed
@@ -50,7 +50,7 @@ enum Feature: Int, CaseIterable {
         var reached: Set<Feature> = []
         var hasRefreshed = false
         var contents = 0
-        /// The requests for shared resources that the server has answered.
+        /// The number of requests for shared resources that succeeded.
         var successes = 0
         var users: [Life: Set<Int>] = [:]
         private var signedCalls: [Int: Int] = [:]

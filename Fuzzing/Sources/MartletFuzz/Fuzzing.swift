@@ -19,7 +19,7 @@ extension FuzzCommand {
         }
     }
 
-    /// Runs seed after seed until the time is over or enough violations have been found.
+    /// Runs one seed after another until the time is up or enough violations have been found.
     func fuzz(from first: UInt64) throws {
         if !unchecked { try checkDeterminism(from: first) }
         print("Seeds from \(first), for \(seconds) s (repeat them with make fuzz FIRST=\(first) SECONDS=\(seconds)).")

@@ -140,7 +140,8 @@ struct Transcript {
             text = text.replacing("Martlet.SessionStamp(session: \(session), rotation: ", with: "(session \(family), ")
             text = text.replacing("\(session)", with: "session \(family)")
         }
-        // The ID of a session that never reached the disk is random, but two runs of a seed must give equal transcripts.
+        // The ID of a session that never reached the disk is random, but two runs of a seed must give equal
+        // transcripts.
         return text.replacing("Martlet.", with: "").replacing(/\b[0-9A-F]{8}\b/, with: "a session that is not stored")
     }
 }

@@ -1,4 +1,4 @@
-/// Documents that mostly fit a plan, written in many ways.
+/// Makes documents that mostly fit a plan, spelled in many ways.
 struct DocumentMaker {
     var random: Random
     private var text = ""

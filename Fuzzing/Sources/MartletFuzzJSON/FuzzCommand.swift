@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TrapReporting
 
-/// `martlet-fuzz-json`: decodes random documents with both decoders and compares what they do.
+/// `martlet-fuzz-json`: decodes random documents with both decoders and compares the results.
 @main
 struct FuzzCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,7 +42,7 @@ struct FuzzCommand: ParsableCommand {
             case .largeFraction: counts.largeFraction += 1
             case .zeroWithExponent: counts.zeroWithExponent += 1
             case .different(let foundation, let martlet):
-                // A difference that does not come again depends on the order of a dictionary.
+                // A difference that cannot be reproduced depends on the order of a dictionary.
                 if report(trial, seed) { print("DIFFERENCE, once  --seed \(seed)\n\(foundation)\n---\n\(martlet)") }
                 throw ExitCode.failure
             }

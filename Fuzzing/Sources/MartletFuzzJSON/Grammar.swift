@@ -1,10 +1,13 @@
-/// RFC 8259 as a recursive descent over an array, with a depth of 512. It shares nothing with the decoder that it judges.
+/// RFC 8259 as a recursive descent parser over an array, with a depth of 512. It shares no code with the decoder that
+/// it judges.
 struct Grammar {
     private let bytes: [UInt8]
     private var next = 0
-    /// A number with a fraction or an exponent, of 2^53 or more, for which the documentation names a difference.
+    /// Whether there is a number of 2^53 or more with a fraction or an exponent, for which the documentation names a
+    /// difference.
     private(set) var hasLargeFraction = false
-    /// A zero with an exponent, which Foundation's decoder sometimes refuses as a number that is too small.
+    /// Whether there is a zero with an exponent, which Foundation's decoder sometimes rejects as a number that is too
+    /// small.
     private(set) var hasZeroWithExponent = false
 
     private struct Violation: Error {}

@@ -78,7 +78,7 @@ extension Plan {
     }
 
     private static func keyedSteps(_ random: inout Random, _ depth: Int) -> [KeyedStep] {
-        // Few keys, so that they meet; at times many, for large objects.
+        // Use few keys, so that they collide, and sometimes many, for large objects.
         let count = random.happens(3) ? 60 : random.below(6)
         return (0..<count).map { _ in keyed(&random, depth) }
     }

@@ -32,8 +32,8 @@ final class Recorder: @unchecked Sendable {
     }
 }
 
-/// The kind of an error, its type, its path and its text. For an invalid document the text is left out, because ours
-/// also names the place.
+/// The kind of an error, its type, its path and its text. For an invalid document, the text is left out, because
+/// Martlet's also names the position.
 func describe(_ error: any Error) -> String {
     func path(_ keys: [any CodingKey]) -> String {
         keys.map { "\($0.stringValue.debugDescription)/\($0.intValue.map(String.init) ?? "-")" }.joined(separator: " ")
@@ -173,7 +173,7 @@ struct Probe: Decodable {
         case .scalarIfPresent(let scalar): try recorder.step("\(scalar)?") { try container.textIfPresent(scalar) }
         case .type(let index), .typeIfPresent(let index):
             let isOptional = if case .typeIfPresent = step { true } else { false }
-            // The source is a copy, so the container moves behind the element afterwards.
+            // The source works on a copy, so advance the container past the element afterwards.
             let source = UnkeyedSource(container: container, isOptional: isOptional)
             defer { container = source.container }
             try type(index, recorder, source)
@@ -222,7 +222,7 @@ private struct KeyedSource: Source {
     }
 }
 
-/// A class, because the container moves.
+/// A class, because the container changes as it advances.
 private final class UnkeyedSource: Source {
     var container: any UnkeyedDecodingContainer
     let isOptional: Bool

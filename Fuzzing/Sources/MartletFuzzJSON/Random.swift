@@ -12,7 +12,7 @@ struct Random: RandomNumberGenerator {
         return bits ^ bits >> 31
     }
 
-    /// Whether something happens that happens in so many percent of all cases.
+    /// Returns `true` with a probability of this many percent.
     mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
     mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
     mutating func one<Element>(of elements: [Element]) -> Element { elements[below(elements.count)] }

@@ -19,7 +19,7 @@ struct Trial {
 
     enum Judgement: Equatable {
         case same
-        /// The document breaks RFC 8259, and Foundation's decoder has not noticed or has reported another error.
+        /// The document violates RFC 8259, and Foundation's decoder did not notice or reported another error.
         case strict
         /// An integer of 2^53 or more with a fraction or an exponent.
         case largeFraction
@@ -56,7 +56,7 @@ struct Trial {
             return recorder.events.joined(separator: "\n")
         } catch {
             let text = describe(error)
-            // A document that breaks the grammar has the same outcome, however far the probe has come.
+            // A document that violates the grammar has the same outcome, however far the probe got.
             return text == "invalid at []" && recorder.events.isEmpty
                 ? text : (recorder.events + [text]).joined(separator: "\n")
         }
@@ -102,7 +102,7 @@ struct Trial {
         }
         return outcome { recorder in
             decoder.userInfo[Recorder.key] = recorder
-            // No room behind the document, so that a checker of memory sees a read out of bounds.
+            // Allocate no room after the document, so that a memory checker detects a read out of bounds.
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: document.count, alignment: 1)
             defer { copy.deallocate() }
             copy.copyBytes(from: document)
@@ -110,7 +110,7 @@ struct Trial {
         }
     }
 
-    /// The smallest document found that still makes a difference.
+    /// The smallest document found that still shows the difference.
     func shrunk() -> Trial {
         var smallest = self
         var size = document.count / 2
@@ -127,7 +127,7 @@ struct Trial {
     }
 }
 
-/// Some keys become one.
+/// Maps several keys to one.
 @Sendable private func convert(_ path: [any CodingKey]) -> any CodingKey {
     let name = path.last?.stringValue ?? ""
     return Name(name.count == 1 ? "a" : name)

@@ -80,7 +80,8 @@ enum Types {
         }
     }
 
-    /// Foundation reads dictionaries in no order, so that one of several errors is reported by chance.
+    /// Foundation reads dictionaries in no defined order, so it is a matter of chance which of several errors it
+    /// reports.
     static func isUnordered(_ index: Int) -> Bool { index >= 28 }
 
     private static func text(_ value: (some Any)?) -> String { value.map { "\($0)" } ?? "nil" }

@@ -1,4 +1,4 @@
-/// A deliberate fault: other code in the place of some code of a function.
+/// A deliberate fault that replaces some code of a function.
 struct Fault {
     /// The change that the fault makes.
     enum Kind: String {
@@ -14,8 +14,8 @@ struct Fault {
     let range: Range<Int>
     /// The code with the fault.
     let faulty: String
-    /// The code that has the fault when the switch of this number is on, and the declaration that it needs. All faults
-    /// of a run are compiled at once, because the tests take less time than a build.
+    /// The code that has the fault when the switch with this number is on, and the declaration that it needs. All
+    /// faults of a run are compiled at once, because a build takes longer than the tests.
     let switched: (_ number: Int) -> (code: String, declaration: String)
 
     var line: Int { 1 + code.bytes[..<range.lowerBound].count { $0 == UInt8(ascii: "\n") } }
@@ -37,18 +37,18 @@ struct Fault {
 }
 
 extension Fault {
-    /// A fault whose code is an expression or a statement, in which § stands for the state of the switch.
+    /// A fault in an expression or a statement. In its code, § stands for the state of the switch.
     init(_ kind: Kind, _ code: SwiftCode, _ range: Range<Int>, faulty: String, switched: String) {
         self.init(kind: kind, code: code, range: range, faulty: faulty) { number in
             (switched.replacing("§", with: "isFaulty(\(number))"), "")
         }
     }
 
-    /// A fault in an operator. An operator of the same precedence that obeys the switch stands in its place.
+    /// A fault in an operator. It is replaced by an operator of the same precedence that obeys the switch.
     init(_ kind: Kind, _ code: SwiftCode, _ range: Range<Int>, _ faulty: String) {
         let sound = code.text(range)
         self.init(kind: kind, code: code, range: range, faulty: faulty) { number in
-            // A name from the digits of the number, because an operator has neither letters nor digits.
+            // Encode the number in the operator's name. An operator can have neither letters nor digits.
             let name = sound + String(number, radix: 2).map { $0 == "0" ? "†" : "‡" }.joined()
             let declaration: String
             switch sound {

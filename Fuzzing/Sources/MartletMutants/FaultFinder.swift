@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds the places of a file that can get a fault.
+/// Finds the places in a file where a fault can be planted.
 struct FaultFinder {
     let code: SwiftCode
 

@@ -1,9 +1,10 @@
 import ArgumentParser
 import Foundation
 
-/// The end of a run by Ctrl-C, which reaches only this program: Foundation starts each program in a group of its own.
+/// Handles Ctrl-C and SIGTERM. Ctrl-C reaches only this program: Foundation starts each subprocess in its own process
+/// group.
 enum Interruption {
-    // Set by the signal handler only, and read as a whole.
+    // Only the signal handler writes it, and it is read as a whole.
     nonisolated(unsafe) private static var isRequested = false
 
     static func begin() {
@@ -16,7 +17,7 @@ enum Interruption {
         if isRequested { throw ExitCode(130) }
     }
 
-    /// Kills a program, and those that it started: their environment has a text that no other has.
+    /// Kills a program and the programs that it started, which it recognizes by a unique text in their environment.
     static func kill(_ program: Process, mentioning text: String) {
         if program.isRunning { end(program.processIdentifier) }
         for id in ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap({ pid_t($0) }) {

@@ -104,7 +104,7 @@ struct MutantsCommand: ParsableCommand {
             return FaultFinder(code: SwiftCode(path: name, text: text, traits: Set(workshop.traits))).faults()
         }.shuffled(using: &generator)
 
-        // Some in reserve, because each build takes a minute.
+        // Plant some in reserve, because each build takes a minute.
         var lines: Set<String> = []
         var planted = candidates.filter { fault in
             let touched = Set((fault.line...fault.lastLine).map { "\(fault.code.path):\($0)" })

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A Swift file, and which of its bytes are code that the tests can judge.
+/// A Swift file, with the bytes that are code and can be judged by the tests.
 struct SwiftCode {
     let path: String
     let bytes: [UInt8]
-    /// The file without its comments and texts. Each byte stands where it stands in the file, and all are ASCII.
+    /// The file with comments and string literals blanked. The bytes keep their positions, and all of them are ASCII.
     private(set) var mask: [UInt8]
-    /// Whether a byte belongs to a function, and to a region that this build compiles.
+    /// Whether each byte belongs to a function in a region that this build compiles.
     private(set) var isJudged: [Bool]
-    /// Whether a statement can begin at a byte: no parenthesis is open since the brace around it.
+    /// Whether a statement can begin at each byte, because no parenthesis is open within the enclosing brace.
     private(set) var isStatement: [Bool]
 
     init(path: String, text: String, traits: Set<String>) {
@@ -58,7 +58,7 @@ struct SwiftCode {
         }
     }
 
-    /// The index after a text, whose interpolations may contain texts.
+    /// The index after a string literal, whose interpolations may contain literals.
     private func endOfText(from start: Int) -> Int {
         let hashes = String(repeating: "#", count: mask[start...].prefix { $0 == UInt8(ascii: "#") }.count)
         let quotes = has(hashes + "\"\"\"", at: start) ? "\"\"\"" : "\""
@@ -104,7 +104,7 @@ struct SwiftCode {
         }
     }
 
-    /// The conditions that hold on Linux. A region of another condition has its tests elsewhere, or none that run here.
+    /// Leaves out regions whose conditions do not hold on Linux. Their tests run elsewhere.
     private mutating func leaveOutInactiveRegions(_ traits: Set<String>) {
         let known = traits.union([
             "os(Linux)", "canImport(FoundationEssentials)", "canImport(FoundationNetworking)", "canImport(Glibc)",
@@ -114,8 +114,7 @@ struct SwiftCode {
             let code = code(line).trimmingCharacters(in: .whitespaces)
             if code.hasPrefix("#if ") {
                 let terms = code.dropFirst(4).components(separatedBy: " || ")
-                // Code that is compiled because a condition does not hold, on another platform or without a trait, is
-                // left out too, unless the condition names a platform alone.
+                // An `#else` branch is judged only if the condition names a single platform.
                 regions.append((terms.contains(where: known.contains), code.hasPrefix("#if os(") && terms.count == 1))
             } else if code.hasPrefix("#else"), let region = regions.popLast() {
                 let isActive = code == "#else" && region.mayHaveElse && !region.isActive

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One run of the tests with one fault, in a process of its own that is killed with all that it started.
+/// One run of the tests with one fault, in a separate process that is killed with all the processes that it started.
 struct TestRun {
     /// The outcome of a run.
     enum Outcome {
@@ -9,22 +9,22 @@ struct TestRun {
     }
 
     let program: URL
-    /// The seconds without any output after which a run counts as a hang.
+    /// The number of seconds without output after which a run counts as a hang.
     let limit: Double
     /// Whether the run continues after the first test that fails.
     let countsAll: Bool
 
     /// Runs the tests with a fault switched on, or with none for number 0.
     func outcome(fault number: Int) throws -> Outcome {
-        // A test kills processes of its own only. The signal came from outside, for example from a system that is short
-        // of memory, unless it comes twice.
+        // A test kills only its own processes. Unless it happens twice, the signal came from outside, for example
+        // because the system was short of memory.
         if let outcome = try run(fault: number) { return outcome }
         return try run(fault: number) ?? .noticed("signal \(SIGKILL), twice")
     }
 
     /// - Returns: `nil` if the run was killed.
     private func run(fault number: Int) throws -> Outcome? {
-        // Short, because tests create sockets in it, whose paths have a limit.
+        // Keep the path short: tests create sockets in the folder, and the length of a socket's path is limited.
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mutants-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: scratch) }
@@ -33,7 +33,7 @@ struct TestRun {
         let run = Process()
         run.executableURL = program
         run.arguments = ["--testing-library", "swift-testing"]
-        // A faulty file store must not write to the home of the user.
+        // A faulty file store must not write to the user's home folder.
         let own = ["MARTLET_FAULT": "\(number)", "TMPDIR": scratch.path, "HOME": scratch.path]
         run.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
         let output = try FileHandle(forWritingTo: log)

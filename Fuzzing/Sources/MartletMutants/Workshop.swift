@@ -1,6 +1,6 @@
 import Foundation
 
-/// A copy of the package that gets the faults, and is kept so that the next build compiles little.
+/// A copy of the package in which faults are planted. It is kept, so that the next build compiles little.
 struct Workshop {
     private static let switches = "Sources/Martlet/Support/FaultSwitches.swift"
 

@@ -4,7 +4,7 @@ import TrapReporting
 
 /// A breadth-first search of all sequences of choices, up to a depth. Each world is visited once.
 ///
-/// A world cannot be copied, because it consists of suspended tasks. So each one is built by repeating the choices that
+/// A world cannot be copied, because it consists of suspended tasks. Each one is built by repeating the choices that
 /// lead to it.
 final class Search {
     /// A visited world, as the choice that led to it from another one.
@@ -14,7 +14,7 @@ final class Search {
         let choice: Choice?
     }
 
-    /// A world of the current depth, and what can happen next in it.
+    /// A world of the current depth, and the choices that are possible in it.
     private struct Open {
         let node: Int
         let disturbances: Int
@@ -35,7 +35,8 @@ final class Search {
     /// The greatest number of disturbances in a sequence.
     let disturbances: Int
     let bounds: Bounds
-    /// The latest time to stop; `nil` to search everything. A search with a time limit stops at the first violation.
+    /// The time to stop at the latest; `nil` to search everything. A search with a time limit stops at the first
+    /// violation.
     let end: ContinuousClock.Instant?
     let scheduler: StepScheduler
     private let starts: [Start]
@@ -106,7 +107,7 @@ final class Search {
         for rule in violated where !findings.contains(where: { $0.rule == rule }) {
             findings.append(Finding(rule: rule, setting: setting, start: starts[node.start], choices: path))
         }
-        // A world behind a violated rule gives no further information.
+        // Worlds that follow a violated rule give no further information.
         if !violated.isEmpty { return }
         if let before = visited[digest.value], before >= disturbances { return }
         visited[digest.value] = disturbances

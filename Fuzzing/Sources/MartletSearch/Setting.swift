@@ -40,7 +40,7 @@ struct Start {
     private static let restore: [Choice] = [.asks(.token), .store(.works)]
     private static let send: [Choice] = [.asks(.forced), .store(.works)]
 
-    /// One start for each phase in the life of a session.
+    /// One start for each phase of a session.
     static func all(_ setting: Setting) -> [Start] {
         var starts = [
             Start(stored: .nothing), Start(stored: .fresh), Start(stored: .damaged),

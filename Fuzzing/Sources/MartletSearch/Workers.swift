@@ -10,7 +10,7 @@ struct Workers {
         self.command = command
     }
 
-    /// Prints what each setting's process prints, in the order of the settings, and the sum.
+    /// Prints the output of each setting's process, in the order of the settings, and the total.
     func run() throws {
         let start = ContinuousClock.now
         let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-search-\(UUID())")

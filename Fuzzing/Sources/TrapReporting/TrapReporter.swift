@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// Prints what to repeat when the process traps, as it does if a continuation is resumed twice.
+/// Prints how to reproduce a trap of the process, for example of a continuation that is resumed twice.
 public enum TrapReporter {
     // Written and read on the only thread; a signal handler runs on it too.
     nonisolated(unsafe) private static var describe: () -> String = { "" }
@@ -14,7 +14,7 @@ public enum TrapReporter {
     nonisolated(unsafe) private static var isSet = false
 
     /// Sets what is printed.
-    /// - Parameter describe: Names what the process does now: a seed, or choices.
+    /// - Parameter describe: Names the current seed or choices.
     public static func begin(_ describe: @escaping () -> String) {
         self.describe = describe
         guard !isSet else { return }

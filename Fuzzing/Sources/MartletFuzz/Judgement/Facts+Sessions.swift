@@ -58,8 +58,8 @@ extension Facts {
     /// The call that started a session; `nil` for the session that was stored at the beginning.
     func start(of family: Int) -> Call? { calls.first { $0.family == family } }
 
-    /// Whether a session was started before a sign-in or sign-out was over, or at the same moment. That of a former library
-    /// is older than all of them, no matter when it is taken over.
+    /// Whether a session was started before a sign-in or sign-out had ended, or at the same moment. A former library's
+    /// session precedes all of them, no matter when it is adopted.
     func precedes(_ family: Int, endOf call: Call) -> Bool {
         if family == former?.family { return true }
         guard let start = start(of: family)?.position, start > call.end else { return true }
@@ -72,12 +72,12 @@ extension Facts {
         return start(of: family).map { $0.position < later.end } ?? true
     }
 
-    /// The sessions whose sign-ins were under way in a process at a position.
+    /// The sessions whose sign-ins were in progress in a process at a position.
     func startingSessions(in life: Life, at position: Int) -> Set<Int> {
         Set(changes(in: life, at: position).compactMap(\.family))
     }
 
-    /// The sign-ins and sign-outs of a process that were under way at a position.
+    /// The sign-ins and sign-outs of a process that were in progress at a position.
     func changes(in life: Life, at position: Int) -> [Call] {
         calls.filter { $0.life == life && $0.kind.endsSessions && $0.position < position && position < $0.end }
     }
@@ -86,7 +86,7 @@ extension Facts {
 // MARK: - The fate of a refresh token
 
 extension Facts {
-    /// The refresh that spent the token of this one.
+    /// The other refresh that spent the token of this refresh.
     func spender(of send: Send) -> Send? {
         sends.first { $0.token == send.token && $0.number != send.number && $0.committed != nil }
     }
@@ -108,8 +108,8 @@ extension Facts {
                 found.family == send.token.family, found.number > send.token.number, completed < send.decidedAt,
                 !hasTrouble(send.life, from: operation.requested, to: completed)
             else { return false }
-            // Only a record that the process found when it wrote the journal, or earlier, counts. One that it finds
-            // while it sends comes too late.
+            // The process must have found the record when it wrote the journal, or earlier. While it sends, a record
+            // comes too late.
             return operation.requested == send.prepared && operation.written == nil
                 || time(completed) < time(send.decidedAt)
         }?.completed
@@ -128,7 +128,7 @@ extension Facts {
         // The process stopped waiting before the request arrived, or never received the successor.
         if send.end < refused || !spender.receivedSuccessor { return true }
         if store.hasLockTrouble(send, before: refused) || store.hasLockTrouble(spender, before: refused) { return true }
-        // The successor was not stored in time, or it was not wanted any more, and neither the journal nor the deletion of
+        // The successor was not stored in time. Or it was no longer wanted, and neither the journal nor the deletion of
         // the record could be written.
         guard let stored = store.durable[send.token.next], stored < send.position else {
             return spender.death != nil || hasTrouble(spender.life, from: spender.prepared, to: send.position)
@@ -147,7 +147,7 @@ extension Facts.Call {
         }
     }
 
-    /// Whether the call is a sign-in that was taken back, because it could not be saved.
+    /// Whether the call is a sign-in that was withdrawn because it could not be saved.
     var isWithdrawn: Bool {
         switch (kind, response?.reply) {
         case (.signIn, .refused(.unavailable)), (.login, .failed(.storageUnavailable)): true

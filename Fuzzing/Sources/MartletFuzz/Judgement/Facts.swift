@@ -3,8 +3,8 @@ import MartletTesting
 
 /// The history of a schedule, indexed for the invariants. A position is an index into the history's entries.
 struct Facts {
-    /// A request to the token endpoint. The optional positions say when the server, the network and the process did
-    /// what their names say.
+    /// A request to the token endpoint. Each optional position is that of the event in its name, at the server, in the
+    /// network or in the process.
     struct Send {
         let number: Int
         let life: Life
@@ -14,8 +14,8 @@ struct Facts {
         let decidedAt: Int
         /// The state of the lock for the process when it sent the token.
         let lock: StoreHistory.Lock
-        /// The position at which the process asked for its last update of the record before that, which wrote the
-        /// journal; 0 if it has asked for none, because its store was busy.
+        /// The position at which the process requested its last update of the record before it sent the token. That
+        /// update wrote the journal. 0 if there was none, because the store was busy.
         let prepared: Int
         var committed: Int?
         var delivered: Int?
@@ -81,11 +81,11 @@ struct Facts {
     /// The positions at which the network came back.
     private(set) var reconnections: [Int] = []
     private(set) var plainRequests: [(position: Int, life: Life, cookie: Int?)] = []
-    /// The positions at which the app emptied its client without a manager, and the number of times it had done so by
-    /// then.
+    /// The positions at which the app emptied its client without a manager, and the number of times it had done so
+    /// until then.
     private(set) var emptyings: [(position: Int, life: Life, generation: Int)] = []
     private(set) var accountRequests: [(life: Life, call: Int, account: Int?, token: TokenName?)] = []
-    /// The session of the former library, and the expiry of its access token as that library has noted it.
+    /// The session of the former library, and the expiry of its access token according to that library.
     let former: (family: Int, expiry: FormerScript.Expiry)?
     /// The records that adoptions have written.
     private(set) var adoptions: [(position: Int, call: Int, session: SessionID)] = []
@@ -96,7 +96,7 @@ struct Facts {
     private(set) var repaired = Int.max
     private(set) var rejectedFamilies: Set<Int> = []
     private var indices: [Int: Int] = [:]
-    /// The adoptions that are under way.
+    /// The adoptions in progress.
     private var adopting: [Life: Int] = [:]
 
     init(_ world: World) {
@@ -158,7 +158,7 @@ struct Facts {
         }
     }
 
-    /// Calls are numbered before it is known which of them are made.
+    /// Calls get their numbers before it is known which of them are made.
     private mutating func add(_ new: Call) {
         indices[new.number] = calls.count
         var call = new
@@ -179,7 +179,7 @@ struct Facts {
 
     private mutating func addJump(by duration: Duration, at position: Int) {
         jumps.append((position, duration))
-        // A process that has not looked at a response yet finds that its time limit has expired.
+        // If a process has not looked at a response yet, its time limit may expire first.
         for index in sends.indices where sends[index].delivered.map({ time($0) == time(position) }) == true {
             let elapsed = time(position) + duration - time(sends[index].position)
             sends[index].isLate = sends[index].isLate || elapsed >= script.requestLimit
@@ -191,8 +191,8 @@ struct Facts {
         change(&calls[index])
     }
 
-    /// Whether a process met trouble with the disk in an interval, or the clock jumped past the time limit of an operation
-    /// that was about to start.
+    /// Whether a process had trouble with the disk in an interval, or the clock jumped past the time limit of an
+    /// operation that was about to start.
     func hasTrouble(_ life: Life, from first: Int, to last: Int) -> Bool {
         store.hasTrouble(life, from: first, to: last)
             || jumps.contains { first < $0.position && $0.position < last && $0.duration >= .seconds(10) }
@@ -209,7 +209,8 @@ struct Facts {
 
     func time(_ position: Int) -> Duration { history.entries[position].at }
 
-    /// The time from one position to another, without the jumps of the clock: they happen while tasks are ready to run.
+    /// The time from one position to another, without the jumps of the clock, which happen while tasks are ready to
+    /// run.
     func elapsed(from first: Int, to last: Int) -> Duration {
         guard first < last else { return .zero }
         let jumped = jumps.reduce(Duration.zero) { sum, jump in

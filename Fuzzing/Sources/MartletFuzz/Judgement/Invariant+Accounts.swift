@@ -35,7 +35,7 @@ extension Invariant {
                 default: false
                 }
             }
-            // Only a sign-in that had returned before the call began, and that nothing has changed since.
+            // Consider only a sign-in that had returned before the call began and was followed by no other change.
             guard let last = changes.last, case .signIn? = last.accountStep, last.isDone, last.end < call.position,
                 changes.dropLast().allSatisfy({ $0.end < last.position })
             else { continue }
@@ -85,7 +85,7 @@ extension Facts.Call {
 }
 
 extension Reply {
-    /// Whether a call was told that its account is not signed in.
+    /// Whether the reply says that the account is not signed in.
     fileprivate var tellsOfNoSession: Bool {
         switch self {
         case .failed(.signInRequired), .failed(.sessionExpired), .failed(.sessionChanged): true

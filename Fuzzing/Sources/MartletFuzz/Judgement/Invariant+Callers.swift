@@ -80,7 +80,7 @@ extension Invariant {
             let isRefused = facts.sends.contains {
                 $0.token.family == session && ($0.refused?.position ?? .max) < position
             }
-            // A sign-in whose record cannot be written deletes the one before.
+            // A sign-in whose record cannot be written deletes the earlier record.
             let isEnded = facts.calls.contains {
                 $0.kind.endsSessions && $0.position < position && facts.precedes(session, endOf: $0)
             }
@@ -92,7 +92,7 @@ extension Invariant {
 }
 
 extension CallKind {
-    /// Whether a call of this kind is one of those whose number a client limits.
+    /// Whether a call of this kind counts toward the client's limit of requests.
     fileprivate var needsSlot: Bool {
         switch self {
         case .request, .login, .shared, .plain, .download, .account: true
@@ -107,7 +107,7 @@ extension Facts.Call {
         switch situation {
         case .session(let family): return family
         case .unknown:
-            // The answer may be that of a slow reading that began earlier.
+            // The result may come from a slow reading that began earlier.
             let reading = facts.store.operations.first {
                 $0.life == life && $0.requested < position && position < $0.completed ?? .max
             }
@@ -126,12 +126,12 @@ extension RequestPlan {
 }
 
 extension Facts {
-    /// The time that a call may take; `nil` if it waits for something that has no limit, such as the pieces of a
-    /// stream, or for a slot that such a call has.
+    /// The time that a call may take. `nil` if it waits for something without a limit, such as the pieces of a stream,
+    /// or for a slot that such a call holds.
     fileprivate func limit(of call: Call) -> Duration? {
         guard let own = limitWithSlot(of: call) else { return nil }
         guard script.slots != nil, call.kind.needsSlot else { return own }
-        // The calls of a client get their slots one after the other.
+        // The calls of a client get their slots one after another.
         let others = calls.filter {
             $0.life == call.life && $0.number != call.number && $0.kind.needsSlot && $0.position < call.end
                 && call.position < $0.end
@@ -147,13 +147,15 @@ extension Facts {
     /// The time that a call may take if a slot is free.
     private func limitWithSlot(of call: Call) -> Duration? {
         let policy = SessionPolicy()
-        // The lock of a stopped process and of one queued behind it, the exchange, and the store before and after it.
+        // The lock of a stopped process and of one that waits before this one, the exchange, and the store before and
+        // after it.
         let refresh = policy.lockLease * 2 + policy.refreshTimeout + policy.storeTimeout * 4
         switch call.kind {
         case .token: return refresh * max(1, tokensReplaced(during: call))
         case .renewal: return refresh * (1 + max(1, tokensReplaced(during: call)))
         case .signIn, .signOut: return policy.storeTimeout * 3
-        // The former tokens and the session are read, the session is written, and the former tokens are deleted with a note.
+        // The former tokens and the session are read, the session is written, and the former tokens are deleted with a
+        // note.
         case .adoption: return policy.storeTimeout * 5
         case .request(let plan) where plan.kind == .stream || plan.kind == .events: return nil
         case .plain: return attempts
@@ -167,8 +169,8 @@ extension Facts {
         (script.habits.connectivityTimeout ?? .zero) + RetryPolicy().totalTime + NetworkConfig().timeout
     }
 
-    /// The number of tokens whose replacement has begun during the call, at most 3. Another one follows if a token has expired
-    /// by the time it is written.
+    /// The number of tokens whose replacement began during the call, at most 3. If a new token has expired by the time
+    /// it is written, another replacement follows.
     private func tokensReplaced(during call: Call) -> Int {
         let replaced = events.compactMap { position, life, event -> SessionStamp? in
             guard life == call.life, position > call.position, position < call.end,
@@ -179,8 +181,7 @@ extension Facts {
         return min(Set(replaced).count, 3)
     }
 
-    /// Whether a call was refused because the app uses only saved tokens, and the process could not save its newer
-    /// ones.
+    /// Whether a call was refused because the app uses only saved tokens and the process could not save its newer ones.
     fileprivate func isWithheld(_ reply: Reply, in life: Life, at position: Int) -> Bool {
         switch reply {
         case .refused(.refreshFailed(let failure)) where failure.kind == .notSaved,
@@ -189,7 +190,8 @@ extension Facts {
         default: return false
         }
         guard script.requiresSavedTokens else { return false }
-        // Events are reported after the replies of the same moment, so a process that is killed in it reports none.
+        // Events are reported after the replies of the same moment. A process that is killed in that moment reports
+        // none.
         let now = time(position)
         if let death = store.deaths[life], time(death) == now { return true }
         let latest = events.last { position, other, event in
@@ -207,7 +209,7 @@ extension Facts {
 
 extension Facts {
     /// The times at which a process let calls probe a token that was being replaced. It may have done so before the
-    /// clock jumped, and report it afterwards.
+    /// clock jumped, and reported it afterwards.
     fileprivate func probes(
         of stamp: SessionStamp, since start: Int, in life: Life
     ) -> [(earliest: Duration, reported: Duration)] {
@@ -217,13 +219,13 @@ extension Facts {
         }.map { (time($0.position) - jump(before: $0.position), time($0.position)) }
     }
 
-    /// The calls that went out with a rejected token while it was being replaced, until one was accepted. An interceptor
-    /// may have held back those that were made before the rejection.
+    /// The calls that went out with a rejected token while it was being replaced, until one was accepted. An
+    /// interceptor may have held back those that were made before the rejection.
     fileprivate func requestsWithRejected(
         _ token: TokenName, since start: Int, in life: Life
     ) -> [(call: Int, at: Duration)] {
-        // Processes report an event after it has happened, and a request may be on its way when that happens. The clock may
-        // have jumped in between.
+        // Processes report an event after it has happened, and a request may be on its way when that happens. The clock
+        // may have jumped in between.
         let end = endOfRefresh(after: start, in: life).earliest
         let carriers = requests.filter { $0.exchange.life == life && $0.exchange.token == token }
         let during = carriers.filter { time($0.position) > time(start) && time($0.position) < end }

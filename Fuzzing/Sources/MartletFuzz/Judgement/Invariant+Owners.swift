@@ -78,7 +78,8 @@ extension Invariant {
                 case (let position, .film(let families, let size, _))? = call.response
             else { continue }
             if size != SimulatedServer.filmLength { return "call \(call.number) got a file of \(size) bytes" }
-            // Requests without a token get bytes that are for all. A part that is kept belongs to the user, though.
+            // The response to a request without a token contains no user's bytes. A kept part still belongs to its
+            // user.
             let users = families.subtracting([0])
             if users.count > 1 { return "call \(call.number) got a file for sessions \(users.sorted())" }
             let account = requirement == .none ? .ifSignedIn : requirement
@@ -135,7 +136,7 @@ extension Invariant {
 }
 
 extension Facts {
-    /// Whether a user of a process has signed out. A user whose session has expired is not replaced.
+    /// Whether a user of a process has signed out. An expired session does not count: its user is not replaced.
     fileprivate func hasSignedOut(_ life: Life, from start: Int, to end: Int) -> Bool {
         events.contains { position, own, event in
             guard own == life, start < position, position < end else { return false }
@@ -157,7 +158,7 @@ extension Facts {
         let registersGuest = script.habits.registersGuests && requirement == .required
         switch call.situation {
         case .session(let held): return [held]
-        // The session that it finds may end before the call gets a token.
+        // The session that the process finds may end before the call gets a token.
         case .unknown:
             guard let family = restoredFamily(for: call), family != 0 || !registersGuest else { return nil }
             return requirement == .required ? [family] : [family, 0]
@@ -167,8 +168,8 @@ extension Facts {
         }
     }
 
-    /// The session that a process found after it had begun a call without knowing one, and 0 for none; `nil` if it has
-    /// reported none, or if a user signed in or out before.
+    /// The session that a process found after it had begun a call without a known session, with 0 for none. `nil` if it
+    /// reported nothing, or if a user signed in or out first.
     private func restoredFamily(for call: Call) -> Int? {
         let restored = events.first { position, life, event in
             guard life == call.life, position > call.position else { return false }
@@ -207,8 +208,8 @@ extension Facts {
         return start.arrived.map(timeOfNotice)
     }
 
-    /// The time at which a process may have noticed the event at a position: after the jumps of the clock that followed
-    /// at once.
+    /// The time at which a process may have noticed the event at a position, which is after the jumps of the clock that
+    /// followed at once.
     private func timeOfNotice(_ position: Int) -> Duration {
         jumps.reduce(time(position)) { noticed, jump in
             jump.position > position && time(jump.position) == noticed ? noticed + jump.duration : noticed

@@ -69,7 +69,7 @@ extension Invariant {
             return "process \(life.process) started a refresh at \(facts.time(position).text) that no caller asked for"
         }
         for call in facts.calls where !facts.allowsRefresh(call.number) {
-            // Tokens that are not saved yet are withheld from every call, if the app insists.
+            // If the app uses only saved tokens, unsaved tokens are withheld from every call.
             guard case .failed(.refreshFailed(_, let failure, _))? = call.response?.reply, failure.kind != .notSaved
             else { continue }
             return "call \(call.number) failed because of a refresh, although it allows none"
@@ -80,7 +80,7 @@ extension Invariant {
     static let lostRotationHasACause = Invariant(rule: "A rotation is lost only after a lost response or a crash.") {
         facts in
         for (position, life, family, reason) in facts.expiries where reason == .rotationLost {
-            // The end of the session that another process has started since is the end of this one, too.
+            // The end of a session that another process has started since then ends this session too.
             let followers = facts.sends.filter { $0.life != life && facts.isFollowed(family, by: $0.token.family) }
             let families = Set(followers.map(\.token.family)).union([family])
             let cause = facts.sends.contains { send in
@@ -110,7 +110,7 @@ extension Invariant {
                     $0.life == life && $0.token.family == family && $0.position < position
                 }), let refused = refusal.refused, refused.reason == .spent, let spender = facts.spender(of: refusal)
             else { continue }
-            // The process that expired the session first has left its reason in the mark.
+            // The first process that expired the session left its reason in the mark.
             let isAdopted = facts.store.changes.contains {
                 $0.position < position && $0.life != life && $0.old?.family == family && $0.new == nil
             }
@@ -185,7 +185,7 @@ extension Invariant {
 extension Facts {
     /// The time that the process had to wait after a failed refresh, as the server or the process itself had announced.
     fileprivate func backoff(after failed: Send) -> Duration? {
-        // Zero is no wish.
+        // Zero does not ask for a delay.
         if let retryAfter = failed.retryAfter, retryAfter > .zero { return retryAfter }
         guard let delivered = failed.delivered else { return nil }
         for (position, life, event) in events where position > delivered && life == failed.life {
@@ -201,8 +201,8 @@ extension Facts {
         return nil
     }
 
-    /// Whether a caller that allows a refresh was under way when a process reported one. It may have returned before the
-    /// report at the same moment, or before the clock jumped.
+    /// Whether a call that allows a refresh was in progress when a process reported one. The call may have returned
+    /// just before the report, at the same moment or before the clock jumped.
     fileprivate func isAskedFor(at position: Int, in life: Life) -> Bool {
         let earliest = time(position) - jump(before: position)
         return calls.contains { call in
@@ -247,7 +247,7 @@ extension Facts {
         }
     }
 
-    /// The time at which a process last took a session to have ended.
+    /// The time at which a process last considered a session ended.
     fileprivate func lastEnd(of family: Int, in life: Life, before last: Int) -> Duration {
         let end = events.last { position, other, event in
             guard position < last, other == life else { return false }
@@ -259,8 +259,8 @@ extension Facts {
         return end.map { time($0.position) } ?? .seconds(-1)
     }
 
-    /// The time at which the process started this refresh, and the time at which a call that it was for was accepted,
-    /// if the token had not lived for half of its life, or served no other request.
+    /// A refresh of a token that had not reached half of its lifetime, or had served no other request: the time at
+    /// which it started, and the time at which a call that it was for was accepted.
     fileprivate func waste(_ send: Send) -> (start: Duration, redeemedAt: Duration)? {
         let never = Duration.seconds(Int64.max)
         let starts = events.compactMap { position, life, event -> (at: Duration, SessionEvent.RefreshReason)? in
@@ -282,7 +282,7 @@ extension Facts {
             guard hasServed else { return (start, never) }
             return reason == .rejected ? (start, acceptance(insteadOf: send) ?? never) : nil
         }
-        // How long a former token had lived, no process knows.
+        // No process knows the age of a former token.
         if let former, send.token == TokenName(family: former.family, number: 0) { return nil }
         // A process that read the token from the disk estimates its age by the wall clock.
         guard let issued = issuedAt(send.token), wallClockChanges.allSatisfy({ $0 > send.position }) else { return nil }
@@ -306,8 +306,8 @@ extension Facts {
         }.min()
     }
 
-    /// The time at which a refresh that a process reported at a position had ended. It may have ended before the clock
-    /// jumped, and be reported afterwards.
+    /// The time at which a refresh ended whose start a process reported at a position. It may have ended before the
+    /// clock jumped, and been reported afterwards.
     func endOfRefresh(after start: Int, in life: Life) -> (earliest: Duration, reported: Duration) {
         let end = events.first { position, other, event in
             guard position > start, other == life else { return false }

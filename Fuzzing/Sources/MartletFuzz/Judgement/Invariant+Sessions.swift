@@ -10,7 +10,8 @@ extension Invariant {
         for ending in facts.endings {
             for (life, token, asked, position) in facts.visible
             where life == ending.life && token.family == ending.family && position > ending.position {
-                // A call that was made before may still return the token that it got then, or send it at the same time.
+                // A call that was made earlier may still return the token that it got then, or send it at the same
+                // time.
                 if asked < ending.position { continue }
                 return "at \(facts.time(position).text) process \(life.process) handed out a token of session "
                     + "\(token.family), which had ended there at \(facts.time(ending.position).text)"
@@ -43,7 +44,7 @@ extension Invariant {
         else { return nil }
         for ending in facts.endings
         where ending.family == family && facts.store.deaths[ending.life].map({ $0 > ending.position }) != true {
-            // Another process may keep a session that this one has only left for another session.
+            // If this process only moved to another session, another process may keep the old one.
             if !ending.isSignOut, facts.script.processes.count > 1 { continue }
             return "session \(family) is stored, although process \(ending.life.process) ended it "
                 + "at \(facts.time(ending.position).text)"
@@ -99,7 +100,7 @@ extension Invariant {
     ) { facts in
         for (position, life, family, reason) in facts.expiries
         where !facts.sends.contains(where: { send in
-            // The end of the session that another process has started since is the end of this one, too.
+            // The end of a session that another process has started since then ends this session too.
             (send.token.family == family || send.life != life && facts.isFollowed(family, by: send.token.family))
                 && (send.refused?.position ?? .max) < position
         }) {
@@ -172,16 +173,16 @@ extension Invariant {
 }
 
 extension Facts {
-    /// Whether another process deleted or replaced the record of a session, and then was killed, or could not read that
-    /// record: a process that has read nothing also deletes a record that it cannot read. It alone knew that the tokens
-    /// had to be revoked.
+    /// Whether another process deleted or replaced the record of a session, and then was killed or could not read that
+    /// record. A process that has read nothing also deletes a record that it cannot read. Only that process knew that
+    /// the tokens had to be revoked.
     fileprivate func isEndedUnknowingly(_ family: Int, in life: Life) -> Bool {
         store.changes.contains { change in
             guard change.life != life, change.old?.family == family, change.new?.family != family,
                 !endings.contains(where: { $0.life == life && $0.family == family })
                     || hasLeft(family, life, by: change)
             else { return false }
-            // A disk that fails may have hidden a session that was never read there before.
+            // A failing disk may have hidden a session that was never read there before.
             let first = script.diskFailurePercent > 0 ? store.changes.first { $0.new?.family == family }?.position : nil
             let isUnreadable =
                 change.new == nil
@@ -197,8 +198,8 @@ extension Facts {
         }
     }
 
-    /// Whether a change of the record is a sign-out of another process, which the server had given no reason to end the
-    /// session.
+    /// Whether a change of the record is a sign-out in another process, to which the server had given no reason to end
+    /// the session.
     fileprivate func isSignOut(_ change: StoreHistory.Change, of family: Int, elsewhereThan life: Life) -> Bool {
         guard change.life != life, change.old?.family == family, change.new == nil else { return false }
         let isRefused = sends.contains {
@@ -210,7 +211,7 @@ extension Facts {
             }
     }
 
-    /// Whether a process found that another one had ended a session, or had replaced it.
+    /// Whether a process found that another one had ended or replaced a session.
     private func hasLeft(_ family: Int, _ life: Life, by change: StoreHistory.Change) -> Bool {
         events.contains { position, other, event in
             switch event {
@@ -222,7 +223,7 @@ extension Facts {
         }
     }
 
-    /// Sessions whose end a process reported, and that it did not find in the store again.
+    /// The sessions that a process reported as ended and did not find in the store again.
     fileprivate var reportedEndings: [(Life, Int, Int)] {
         events.compactMap { position, life, event in
             let ended: SessionID
@@ -239,8 +240,8 @@ extension Facts {
         }
     }
 
-    /// Whether a process reported before a position that it has a session, and neither reported its end nor was asked to
-    /// end it.
+    /// Whether a process reported before a position that it has a session, and neither reported its end nor was asked
+    /// to end it.
     fileprivate func wasSignedIn(_ life: Life, to family: Int, before last: Int) -> Bool {
         let isChanging = calls.contains {
             $0.life == life && $0.kind.endsSessions && $0.position < last

@@ -53,7 +53,7 @@ extension Invariant {
                     $0.life == change.life && $0.token.family == old.family
                         && ($0.refused?.position ?? .max) < change.position
                 }),
-                // A sign-out needs no lock, and neither does the ending of a session that has expired already.
+                // A sign-out needs no lock. Neither does ending a session that has already expired.
                 !facts.calls.contains(where: {
                     $0.life == change.life && $0.kind.endsSessions && $0.position < change.position
                 }),
@@ -88,10 +88,10 @@ extension Invariant {
                 let end = min(other.end, facts.store.deaths[other.life] ?? .max)
                 if end > call?.position ?? -1 { return true }
                 guard let call else { return false }
-                // No process can know the order of two sign-ins that were both not stored when they returned, or of two
-                // steps that met trouble in the same millisecond.
+                // No process can know the order of two sign-ins that both returned before they were stored, or of two
+                // steps that had trouble in the same millisecond.
                 let isLate = facts.isStoredLate(call)
-                // A sign-in that could not be written gives way to one that its process had not read.
+                // A sign-in that could not be written yields to one that its process had not read.
                 if isLate, facts.isStoredLate(other) || facts.isUnknown(other, to: call) { return true }
                 return facts.time(end) == facts.time(call.position)
                     && (isLate || facts.hasTrouble(other.life, from: other.position, to: end))
@@ -136,8 +136,8 @@ extension Facts {
         return (store.durable[TokenName(family: family, number: 0)] ?? .max) > response
     }
 
-    /// Whether a process that could not write its sign-in put it, by its clock, after one that came later, and reported
-    /// it: the clock had been set back between the two.
+    /// Whether a process could not write its sign-in, ordered it by its clock after a later one, and reported that. The
+    /// clock had been set back between the two.
     fileprivate func isOrderedByWrongClock(_ call: Call, _ later: Int, _ change: StoreHistory.Change) -> Bool {
         guard let other = start(of: later) else { return false }
         let isTold = events.contains { position, life, event in
@@ -146,20 +146,19 @@ extension Facts {
         return isTold && wallClockChanges.contains { call.position < $0 && $0 < other.position }
     }
 
-    /// Whether a process has reported that its clock alone gave a sign-in or sign-out its place.
+    /// Whether a process has reported that only its clock ordered a sign-in or sign-out.
     private func isOrderedByClock(_ call: Call) -> Bool {
         events.contains { position, life, event in
             life == call.life && event == .orderedByClock && call.position <= position && position <= call.end
         }
     }
 
-    /// Whether only the clock ordered a sign-in and an earlier ending that covers it: one of the two had read nothing, and
-    /// had reported it. Between the two, the clock had been set back, or they happened in the same
-    /// millisecond.
+    /// Whether only the clock ordered a sign-in and an earlier ending that covers it. One of the two had read nothing
+    /// and had reported that. The clock was set back between the two, or they happened in the same millisecond.
     fileprivate func isEndedByWrongClock(_ family: Int) -> Bool {
         guard let start = start(of: family) else { return false }
         let isTold = hasReplacedUnreadableRecord(start)
-        // A sign-in takes its place when the response arrives.
+        // A sign-in is ordered when its response arrives.
         let arrival = start.arrived ?? start.position
         return calls.contains { ending in
             guard ending.kind.endsSessions, isTold || isOrderedByClock(ending) else { return false }
@@ -168,8 +167,8 @@ extension Facts {
         }
     }
 
-    /// Whether a process has reported that its sign-in replaced a record that it could not read. It then has not read the
-    /// mark of an ending either, and may have written its record below it.
+    /// Whether a process has reported that its sign-in replaced a record that it could not read. It has not read the
+    /// end mark either then, and may have written its record below the mark.
     private func hasReplacedUnreadableRecord(_ signIn: Call) -> Bool {
         events.contains { position, life, event in
             guard life == signIn.life, position > signIn.position else { return false }
@@ -178,15 +177,15 @@ extension Facts {
         }
     }
 
-    /// Whether the process of a sign-in could not know that a sign-in or sign-out of another process came before it: the
-    /// store has not told it since, or the other process may have written late.
+    /// Whether the process of a sign-in could not know that a sign-in or sign-out of another process came first. The
+    /// process has not read the store since, or the other process may have written late.
     fileprivate func isUnknown(_ other: Call, to call: Call) -> Bool {
         guard other.life != call.life else { return false }
         return hasTrouble(other.life, from: other.position, to: other.end)
             || !store.hasRead(call.life, from: other.end, to: call.position)
     }
 
-    /// Whether a sign-in was taken back, even if its process was killed before it could report that.
+    /// Whether a sign-in was withdrawn, even if its process was killed before it could report that.
     private func mayBeWithdrawn(_ call: Call) -> Bool {
         call.isWithdrawn || script.requiresSavedTokens && call.response == nil && store.deaths[call.life] != nil
     }
@@ -198,7 +197,7 @@ extension Facts {
                 && (call.family != record.family || mayBeWithdrawn(call)) && precedes(record.family, endOf: call)
         }
         if isUsersWish { return true }
-        // Each process that knows the mark of a sign-out ends what is written below it later.
+        // Each process that knows the mark of a sign-out ends records that are later written below it.
         if let start = start(of: record.family), hasReplacedUnreadableRecord(start),
             calls.contains(where: {
                 $0.life != change.life && $0.kind.endsSessions && $0.family == nil && $0.position < change.position

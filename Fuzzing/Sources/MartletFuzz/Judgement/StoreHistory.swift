@@ -1,9 +1,9 @@
 import Martlet
 import MartletTesting
 
-/// The operations of the processes on the disk and its lock, and those that met trouble.
+/// The operations of the processes on the disk and its lock, and the times of trouble.
 struct StoreHistory {
-    /// A read or an update of the record. A process has at most one under way.
+    /// A read or an update of the record. A process has at most one in progress.
     struct Operation {
         let life: Life
         let isUpdate: Bool
@@ -49,7 +49,7 @@ struct StoreHistory {
     private var locks: [Life: Lock] = [:]
     /// The processes whose last acquisition of the lock failed, until they send a token.
     private var failures: Set<Life> = []
-    /// The processes whose lock another one has taken over, until they ask for it again.
+    /// The processes whose lock another process has taken over, until they request it again.
     private var dispossessed: Set<Life> = []
     /// The processes that could not acquire the lock and continue without it. They may still hold that of an earlier
     /// refresh.
@@ -60,7 +60,7 @@ struct StoreHistory {
     private var first: TokenName?
 
     /// The state of the lock for a process that sends a token. If acquiring the lock has failed, the process continues
-    /// without it, and may get a lock that it had asked for earlier.
+    /// without it, and may get a lock that it had requested earlier.
     mutating func lockForSending(by life: Life) -> Lock {
         failures.remove(life) == nil ? locks[life] ?? .none : .lost
     }
@@ -109,7 +109,7 @@ struct StoreHistory {
         case .locked: acquire(by: life)
         case .tookOverLock(let name): takeOver(of: Life(named: name), by: life, position)
         case .unlocked:
-            // The process may have asked for the lock again before it released it.
+            // The process may have requested the lock again before it released it.
             if locks[life] == .held { locks[life] = Lock.none }
         case .killed: deaths[life] = position
         }
@@ -145,7 +145,7 @@ struct StoreHistory {
 
     private mutating func acquire(by life: Life) {
         locks[life] = .held
-        // It may have asked for the lock before that of an earlier refresh was taken over.
+        // It may have requested the lock before the lock of its earlier refresh was taken over.
         dispossessed.remove(life)
     }
 
@@ -154,8 +154,7 @@ struct StoreHistory {
         losses.append((life, position))
     }
 
-    /// Finds the operations that failed, and those that kept the disk busy for longer than an operation waits in the
-    /// store queue.
+    /// Finds the operations that failed, and those that kept the disk busy for longer than the store queue waits.
     mutating func finish(_ history: History) {
         let last = history.entries.count - 1
         var busy: [Life: (from: Int, since: Duration)] = [:]
@@ -181,7 +180,7 @@ struct StoreHistory {
 // MARK: - Trouble
 
 extension StoreHistory {
-    /// Whether an operation of a process met trouble at a time that overlaps an interval.
+    /// Whether an operation of a process had trouble at a time that overlaps an interval.
     func hasTrouble(_ life: Life, from first: Int, to last: Int) -> Bool {
         troubles.contains { $0.life == life && $0.from < last && first < $0.to }
     }
@@ -200,19 +199,18 @@ extension StoreHistory {
         }
     }
 
-    /// Whether the process that sent a token did not have the lock, although it had asked for it, or lost it before a
-    /// position.
+    /// Whether the process that sent a token had requested the lock but did not have it, or lost it before a position.
     func hasLockTrouble(_ send: Facts.Send, before position: Int) -> Bool {
         if sentWithoutLock(send) { return true }
         return losses.contains { $0.life == send.life && send.position < $0.position && $0.position < position }
     }
 
-    /// Whether a process sent a token without the lock that it had asked for.
+    /// Whether a process sent a token without the lock that it had requested.
     func sentWithoutLock(_ send: Facts.Send) -> Bool {
         send.lock == .requested || send.lock == .lost
     }
 
-    /// Whether an operation stored a journal of a session, and which process did.
+    /// The operations that stored a journal of a session before a position.
     func journals(of family: Int, before position: Int) -> [Operation] {
         operations.filter { $0.writesJournal && $0.written?.family == family && $0.requested < position }
     }

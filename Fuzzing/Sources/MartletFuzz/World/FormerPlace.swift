@@ -9,13 +9,13 @@ import MartletTesting
     import Foundation
 #endif
 
-/// The tokens that another library has left on the device, and how the app takes them over.
+/// The tokens that another library has left on the device, and the way the app adopts them.
 struct FormerScript: Sendable {
-    /// The expiry of the access token, as the library has noted it.
+    /// The expiry of the access token according to the library.
     enum Expiry: Sendable { case stated, past, unknown }
 
     var expiry: Expiry
-    /// Whether the tokens are deleted once they are taken over.
+    /// Whether the tokens are deleted after the adoption.
     var isRemoved: Bool
 
     init(_ dice: inout SeededGenerator) {
@@ -24,8 +24,8 @@ struct FormerScript: Sendable {
     }
 }
 
-/// The place of a former library's tokens, with the note of the store that they were taken over. Both are on the device:
-/// all processes share them, and they outlive each process.
+/// The place of a former library's tokens, with the store's note that they were adopted. Both are on the device: all
+/// processes share them, and they outlive each process.
 ///
 /// `@unchecked Sendable`: a schedule runs on one thread.
 final class FormerPlace: @unchecked Sendable {
@@ -53,7 +53,7 @@ final class FormerPlace: @unchecked Sendable {
         self.tokens = tokens
     }
 
-    /// Takes the tokens over, as an app does at launch. If that fails, the app goes on without them.
+    /// Adopts the tokens, as an app does at launch. If that fails, the app continues without them.
     func takeOver(into disk: SimulatedTokenStore, by life: Life, _ power: ProcessLife, isRemoved: Bool) async {
         let call = world.history.nextCall()
         world.begin(call, of: life, caller: 0, .adoption(family: family), .unknown)
@@ -77,7 +77,7 @@ final class FormerPlace: @unchecked Sendable {
         tokens = nil
     }
 
-    /// Reads or changes what is on the device. The process may be killed before and after that.
+    /// Reads or changes the data on the device. The process may be killed before or after that.
     private func access<Value>(_ power: ProcessLife, _ body: () -> Value) async throws(StorageError) -> Value {
         power.touch()
         await world.server.wait(for: world.isCalm ? .zero : dice.pick([.zero, .zero, .milliseconds(20), .seconds(1)]))
@@ -85,7 +85,7 @@ final class FormerPlace: @unchecked Sendable {
         guard power.isOn, !(fails && dice.isTrue(inPercent: 70)) else { throw StorageError(.locked, "locked") }
         let value = body()
         power.touch()
-        // An operation may be carried out and fail nevertheless.
+        // An operation may be performed and still be reported as failed.
         guard power.isOn, !fails else { throw StorageError(.unreachable, "broken down") }
         return value
     }
@@ -102,7 +102,7 @@ final class FormerPlace: @unchecked Sendable {
     }
 }
 
-/// The store of a process, with the note that former tokens were taken over.
+/// The store of a process, with the note that former tokens were adopted.
 private struct AdoptingStore: AdoptionRecording {
     let base: SimulatedTokenStore
     let place: FormerPlace

@@ -1,7 +1,7 @@
 import Martlet
 import MartletTesting
 
-/// The features that the app of a schedule uses beside calls and sign-ins.
+/// The features that the app of a schedule uses in addition to calls and sign-ins.
 struct Habits: Sendable {
     /// Callers with steps of their own.
     enum Kind: Sendable, CaseIterable {
@@ -11,9 +11,9 @@ struct Habits: Sendable {
         case guests
         /// The client keeps cookies and responses, and joins identical calls.
         case keeping
-        /// A client without a manager does so, too.
+        /// A client without a manager also keeps cookies and responses.
         case plain
-        /// The app downloads a file that all users may read, and keeps the part that has arrived.
+        /// The app downloads a file that all users may read, and keeps partial downloads.
         case downloading
         /// The app is signed in to several accounts at the same time.
         case accounts
@@ -28,14 +28,14 @@ struct Habits: Sendable {
     var hasOutages: Bool
     /// The time that calls wait for a network.
     var connectivityTimeout: Duration?
-    /// Whether an interceptor adds the credentials of the client without a manager, and not the endpoint.
+    /// Whether an interceptor, and not the endpoint, adds the credentials of the client without a manager.
     var interceptorAuthorizes: Bool
 
     var registersGuests: Bool { kinds.contains(.guests) }
     var keepsResponses: Bool { kinds.contains(.keeping) }
 
     init(_ dice: inout SeededGenerator) {
-        // About every second schedule has none, so that the engine by itself is tried as often as before.
+        // Many schedules have none, so that the engine alone is tried often, too.
         let isBusy = dice.isTrue(inPercent: 60)
         kinds = isBusy ? Kind.allCases.filter { dice.isTrue(inPercent: $0.percentage) } : []
         refresherCalls = isBusy && dice.isTrue(inPercent: 18)
@@ -47,7 +47,7 @@ struct Habits: Sendable {
 }
 
 extension Habits.Kind {
-    /// Whether the steps follow each other so closely that they meet what the earlier ones left behind.
+    /// Whether the steps follow each other so closely that they meet the effects of earlier steps.
     var isClose: Bool {
         switch self {
         case .keeping, .plain, .downloading, .accounts: true
@@ -88,7 +88,7 @@ extension Habits.Kind {
     }
 }
 
-/// A resource that all callers read. How it may be kept depends on its number.
+/// A resource that all callers read. Its number determines how it may be kept.
 struct Resource: Sendable, Hashable {
     /// The conditions under which a stored response may be used.
     enum Freshness: Sendable, CaseIterable { case aMinute, afterAsking, afterFailures, never }

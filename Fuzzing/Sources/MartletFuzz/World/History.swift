@@ -56,13 +56,13 @@ struct Life: Hashable, Sendable {
     }
 }
 
-/// The wish of a caller.
+/// The request of a caller.
 enum CallKind: Hashable, Sendable {
     case token
     case renewal
     case request(RequestPlan)
     case signIn(family: Int)
-    /// The app takes over the tokens of a former library before its manager starts.
+    /// The app adopts the tokens of a former library before its manager starts.
     case adoption(family: Int)
     /// A sign-in whose tokens come from the server.
     case login
@@ -77,8 +77,8 @@ enum CallKind: Hashable, Sendable {
     case account(AccountStep)
 }
 
-/// The owner of a call without a manager: the credential that the app puts in, and the number of times the app had
-/// emptied the jar and the cache.
+/// The owner of a call without a manager: the credential that the app adds, and the number of times the app had emptied
+/// the cookie jar and the cache.
 struct PlainOwner: Hashable, Sendable {
     var credential: Int
     var generation: Int
@@ -121,7 +121,7 @@ enum Reply: Sendable {
     case current(Int?)
     case refused(SessionError)
     case failed(NetworkError)
-    /// The caller was cancelled, and no error of Martlet's tells that.
+    /// The caller was cancelled, without an error of Martlet's that says so.
     case cancelled
 }
 
@@ -157,7 +157,8 @@ enum Occurrence: Sendable {
     case cancels(Life, call: Int)
     case disk(Life, SimulatedDisk.Event)
     case event(Life, SessionEvent)
-    /// A refresh token is sent. The engine had decided that at an earlier position, if the refresher made a call first.
+    /// A refresh token is sent. If the refresher made a call first, the engine had decided to send it at an earlier
+    /// position.
     case sends(Life, send: Int, TokenName, decidedAt: Int)
     /// The server replaces the token.
     case commits(send: Int, TokenName)
@@ -191,11 +192,11 @@ enum Occurrence: Sendable {
     case plainRequest(Life, cookie: Int?, generation: Int)
     /// The app empties the jar and the cache of the client without a manager.
     case empties(Life, generation: Int)
-    /// A request of one of several accounts, or a refresh, whose account is stated.
+    /// A request of one of several accounts, or a refresh, which names its account.
     case accountRequest(Life, call: Int, account: Int?, TokenName?)
     /// The former tokens are deleted.
     case removesFormer(Life)
-    /// The store notes that they were taken over.
+    /// The store notes that the former tokens were adopted.
     case notesAdoption(Life)
     case connects(Bool)
     case jumps(Duration)
@@ -269,7 +270,7 @@ final class History: @unchecked Sendable {
         return sends
     }
 
-    /// The number of a request that several calls may share: negative, because it is no call's.
+    /// The number of a request that several calls may share. It is negative, because it is not the number of a call.
     func nextShared() -> Int {
         shared -= 1
         return shared

@@ -16,7 +16,7 @@ struct SharedEndpoint: APIEndpoint {
     var authentication: AuthenticationRequirement { resource.authentication }
 }
 
-/// The same for the client without a manager.
+/// A resource that all callers of the client without a manager read.
 struct PlainEndpoint: APIEndpoint {
     let resource: Resource
     let credential: Int
@@ -71,7 +71,7 @@ final class PlainClient: @unchecked Sendable {
         cache.removeAll()
     }
 
-    /// The network of the client. The server learns from it which generation a request belongs to.
+    /// The network of the client. It tells the server which generation a request belongs to.
     private struct Network: Transport {
         /// `@unchecked Sendable`: a schedule runs on one thread.
         final class Current: @unchecked Sendable { weak var client: PlainClient? }

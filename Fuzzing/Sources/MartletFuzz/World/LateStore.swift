@@ -1,8 +1,8 @@
 import Martlet
 import MartletTesting
 
-/// The store of a process that learns late of changes by others, like one that cannot watch its record and looks at it
-/// every few seconds.
+/// The store of a process that learns late of other processes' changes, like a process that cannot watch its record and
+/// checks it every few seconds.
 struct LateStore: TokenStore {
     let base: SimulatedTokenStore
     let delay: Duration

@@ -20,9 +20,9 @@ struct RequestPlan: Sendable, Hashable {
     var isPost = false
     var body = Payload.none
     var redirect: Redirect?
-    /// Whether the endpoint rejects every token, although the others accept it.
+    /// Whether this endpoint rejects every token, although other endpoints accept it.
     var isPicky = false
-    /// Whether the call may refresh the token, and be sent again with the next one.
+    /// Whether the call may refresh the token and be sent again with the new one.
     var allowsRefresh = true
     /// The resource, which decides how the response may be kept.
     var resource: Resource?

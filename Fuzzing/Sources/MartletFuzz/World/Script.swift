@@ -5,7 +5,7 @@ import MartletTesting
 struct Script: Sendable {
     /// One call of a caller.
     struct Step: Sendable {
-        /// The wish of the caller.
+        /// The request of the caller.
         enum What: Sendable {
             case token, renewal
             case request(RequestPlan)
@@ -13,11 +13,11 @@ struct Script: Sendable {
             case upgrade
             /// Another HTTP client sends a request that the manager signs.
             case signed(AuthenticationRequirement, isPicky: Bool)
-            /// The same with a client that repeats its requests by itself.
+            /// The same, with a client that repeats its requests on its own.
             case repeated(AuthenticationRequirement, isPicky: Bool)
             /// A resource that all callers read.
             case shared(Resource)
-            /// A call of the client without a manager, with a credential of the app's own.
+            /// A call of the client without a manager, with the app's own credential.
             case plain(Resource, credential: Int)
             /// The app empties the jar and the cache of that client.
             case empty
@@ -66,15 +66,15 @@ struct Script: Sendable {
     var disturbances: [Disturbance]
     /// Whether the processes share the disk and use its lock.
     var isShared: Bool
-    /// Whether the store tells that a session has ended. A store of the app's own need not, if it is not shared.
+    /// Whether the store reports that a session has ended. An app's own store need not do so if it is not shared.
     var keepsMark: Bool
     /// The lifetime of access tokens in seconds; `nil` if the server does not state it.
     var lifetime: Int?
     /// The time for which the server accepts a refresh token that it has replaced.
     var grace: Duration
-    /// The time for which a process may hold the lock before another one takes it away.
+    /// The time for which a process may hold the lock before another process takes it over.
     var lease: Duration
-    /// How long the processes do not learn of each other's changes, unless they read the record; `nil` if they learn at
+    /// The time before processes learn of each other's changes, unless they read the record; `nil` if they learn at
     /// once.
     var newsDelay: Duration?
     /// Whether the processes use tokens only once they are saved.
@@ -85,9 +85,9 @@ struct Script: Sendable {
     var networkFailurePercent: Int
     /// The probability in percent that a disk operation fails.
     var diskFailurePercent: Int
-    /// Whether the disk and the server sometimes take longer than a process waits.
+    /// Whether the disk and the server sometimes take longer than a process is willing to wait.
     var isSlow: Bool
-    /// The number of requests that one process may have under way; `nil` for no limit.
+    /// The number of concurrent requests of one process; `nil` for no limit.
     var slots: Int?
     var interceptor: Interceptor
     var habits: Habits
@@ -128,12 +128,12 @@ struct Script: Sendable {
         }
         keepsMark = true
         if last.isTrue(inPercent: 18) { forbidRefreshes(toAll: last.isTrue(inPercent: 25), &last) }
-        // Only Martlet's own stores adopt, and they all keep marks.
+        // Only Martlet's own stores adopt tokens, and they all keep marks.
         keepsMark = isShared || former != nil || last.isTrue(inPercent: 50)
     }
 
-    /// Lets calls carry the token as it is.
-    /// - Parameter all: Whether no caller may cause a refresh, those that ask for a token included.
+    /// Makes most calls use the current token without a refresh.
+    /// - Parameter all: Whether no caller may cause a refresh, not even one that asks for a token.
     private mutating func forbidRefreshes(toAll all: Bool, _ dice: inout SeededGenerator) {
         for process in processes.indices {
             for life in processes[process].indices {
@@ -163,8 +163,8 @@ extension Script.Step {
 }
 
 extension Script {
-    /// The time that a process waits for the response to a refresh, so that it neither loses the lock nor sends its
-    /// token again after the grace period.
+    /// The time that a process waits for the response to a refresh. It is short enough to neither lose the lock nor
+    /// send the token again after the grace period.
     var requestLimit: Duration { min(.seconds(30), lease * (grace > .zero ? 0.4 : 0.8)) }
 }
 
@@ -173,9 +173,9 @@ extension Script {
     private struct Author {
         /// Whether users sign in and out.
         let hasChanges: Bool
-        /// Whether some requests are not simple ones.
+        /// Whether some requests have streams, redirects or other complications.
         let isRich: Bool
-        /// The reason why one refresh follows the other: callers force it, or an endpoint rejects every token.
+        /// The reason why refreshes follow each other quickly: callers force them, or an endpoint rejects every token.
         enum Haste { case renewals, rejections }
 
         let haste: Haste?
@@ -206,11 +206,11 @@ extension Script {
             }
         }
 
-        /// Adds callers that use what the app has beside calls and sign-ins, and the network's outages.
+        /// Adds callers that use the app's other features, and network outages.
         mutating func add(_ habits: Habits, to processes: inout [[LifeScript]], _ disturbances: inout [Disturbance]) {
             for process in processes.indices {
                 for life in processes[process].indices {
-                    // Calls of one client must meet each other.
+                    // Let calls of one client meet each other.
                     for kind in habits.kinds.flatMap({ $0.isClose ? [$0, $0] : [$0] }) {
                         let steps = (0..<(kind.isClose ? 3 : 2 + dice.number(below: 3))).map { _ in
                             let what = kind.step(&dice)

@@ -85,8 +85,8 @@ struct SeveralAccounts: Sendable {
     private func tokens(of account: Int) -> TokenManager { accounts.tokens(for: AccountID(rawValue: "\(account)")) }
 }
 
-/// A server with one session for each account. It accepts the newest access token, and every refresh token of the newest
-/// sign-in.
+/// A server with one session for each account. It accepts the newest access token, and every refresh token of the
+/// newest sign-in.
 ///
 /// `@unchecked Sendable`: a schedule runs on one thread.
 final class AccountServer: Transport, @unchecked Sendable {

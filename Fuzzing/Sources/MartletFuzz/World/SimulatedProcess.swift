@@ -114,7 +114,7 @@ struct SimulatedProcess: Sendable {
         }
     }
 
-    /// Makes a request that waits for ever if no request slot is free.
+    /// Makes a request that never returns if no request slot is free.
     func useSlot() async {
         await perform(.request(RequestPlan(authentication: .none)), world.history.nextCall(), caller: 0)
     }
@@ -192,7 +192,7 @@ struct SimulatedProcess: Sendable {
         }
     }
 
-    /// Signs in with tokens that the app has got by itself.
+    /// Signs in with tokens that the app has obtained itself.
     private func signIn(_ call: Int, _ caller: Int) async -> Reply {
         let issued = world.server.issue()
         begin(call, caller, .signIn(family: issued.family))
@@ -256,7 +256,7 @@ struct SimulatedProcess: Sendable {
         }
     }
 
-    /// Sends a request with another client, as an app does that keeps its own.
+    /// Sends a request with another client, like an app that keeps its own HTTP client.
     private func sendSigned(
         _ call: Int, _ caller: Int, _ requirement: AuthenticationRequirement, isPicky: Bool
     ) async -> Reply {
@@ -273,8 +273,8 @@ struct SimulatedProcess: Sendable {
         }
     }
 
-    /// Sends a request with a client that repeats it by itself, as Alamofire does: it signs each attempt, and asks the
-    /// signer about each error.
+    /// Sends a request with a client that repeats it on its own, as Alamofire does. The client signs each attempt, and
+    /// asks the signer about each error.
     private func sendRepeatedly(
         _ call: Int, _ caller: Int, _ requirement: AuthenticationRequirement, isPicky: Bool
     ) async -> Reply {
@@ -297,7 +297,7 @@ struct SimulatedProcess: Sendable {
     ) async throws {
         let call = world.history.nextCall()
         world.begin(call, of: life, caller: 0, .login, situation(of: client.tokens, world))
-        // For example, for an attestation of the device.
+        // The app may need time first, for example for a device attestation.
         await world.server.wait(for: world.repetitionDelay())
         world.server.expect(call, RequestPlan(kind: .guest, authentication: .none, isPost: true))
         do throws(NetworkError) {
@@ -373,7 +373,7 @@ final class SharedDice: @unchecked Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// A number above the lower bound, so that a backoff of zero is never luck.
+    /// A number above the lower bound, so that a backoff is never zero by chance.
     func number(in range: ClosedRange<Double>) -> Double {
         range.lowerBound + (range.upperBound - range.lowerBound) * Double(1 + generator.number(below: 1023)) / 1023
     }
@@ -383,7 +383,7 @@ final class SharedDice: @unchecked Sendable {
 }
 
 extension NetworkConfig {
-    /// Keeps what responses leave behind.
+    /// Keeps cookies and responses.
     fileprivate mutating func keepResponses() {
         cookies = CookieJar()
         cache = HTTPCache()

@@ -93,7 +93,7 @@ final class World: @unchecked Sendable {
         isCalm ? .zero : interceptorDice.pick([.zero, .zero, .zero, .milliseconds(30), .seconds(2), .seconds(40)])
     }
 
-    /// The time after which a client that repeats requests by itself does so.
+    /// The delay before a client that repeats requests on its own does so.
     func repetitionDelay() -> Duration {
         isCalm ? .zero : interceptorDice.pick([.zero, .milliseconds(500), .seconds(1), .seconds(5)])
     }
@@ -131,7 +131,7 @@ final class World: @unchecked Sendable {
         await settle(survivors.sorted { $0.life.process < $1.life.process })
     }
 
-    /// Starts a process as an app does: it takes over what a former library has left, and then creates its manager.
+    /// Starts a process as an app does: it adopts a former library's tokens, and then creates its manager.
     private func start(_ life: Life, touches: Int?) async -> SimulatedProcess {
         let launch = ProcessLaunch(life, self, touches: touches)
         if let former, let plan = script.former {
@@ -140,7 +140,7 @@ final class World: @unchecked Sendable {
         return SimulatedProcess(launch, self)
     }
 
-    /// Runs the lifetimes of a process one after the other.
+    /// Runs the lifetimes of a process one after another.
     /// - Returns: The last one.
     private func run(_ lives: [Script.LifeScript], process: Int) async -> SimulatedProcess {
         var last: SimulatedProcess?
@@ -198,7 +198,7 @@ final class World: @unchecked Sendable {
         try? await time.sleep(until: time.uptime + .seconds(1_000))
         for process in processes { _ = await process.token() }
         if script.slots != nil { for process in processes { await process.useSlot() } }
-        // A change that follows another one is reported after the delay of both.
+        // If one change follows another, the second is reported after the delays of both.
         try? await time.sleep(until: time.uptime + .seconds(1) + (script.newsDelay ?? .zero) * 2)
         for process in processes {
             let reply = await process.token()

@@ -7,7 +7,7 @@ struct OrderProcess {
         let task: SessionStateMachine.StoreTask
         /// The decision to report if the operation never reaches the store.
         let asked: SessionStateMachine.StoreDecision?
-        /// Whether its time limit is over, so that the process takes it for failed.
+        /// Whether its time limit has passed, so that the process considers it failed.
         var isLate = false
         /// The outcome, once it has reached the store.
         var outcome: Outcome?
@@ -41,7 +41,7 @@ struct OrderProcess {
     var awaitsRetry = false
     /// The difference of its clock from the others, in seconds.
     let skew: Double
-    /// Whether operations are under way whose answers are still to come.
+    /// Whether the process waits for the results of operations.
     var isBusy: Bool { operations.contains { !$0.isLate } }
 
     init(_ policy: SessionPolicy, skew: Double) {

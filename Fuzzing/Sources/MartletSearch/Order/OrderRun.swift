@@ -8,7 +8,8 @@ struct OrderRun {
     let worlds: Int
     let stopsAtFirst: Bool
 
-    /// Prints the story of the first violation of each setting, the features of the worlds, and the number of violations.
+    /// Prints the story of the first violation of each setting, the features of the worlds, and the number of
+    /// violations.
     /// - Returns: Whether there are violations.
     func run() -> Bool {
         let start = ContinuousClock.now

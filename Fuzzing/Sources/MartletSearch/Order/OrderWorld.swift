@@ -8,15 +8,15 @@ import MartletTesting
     import Foundation
 #endif
 
-/// Processes that share a store, whose users sign in and out at random, and whose callers force refreshes. An operation of
-/// the store may fail before or after it has changed the record, take longer than its time limit, and end in between; the
-/// lock may be lost, requests and responses too, and the clocks may differ by a day. Afterwards everything works, and the
-/// processes come to rest. Then no session that a user has ended may be stored or in use, and the server must not accept
-/// its tokens; all processes that have read the store must agree with it; and a session that nothing has ended must be
-/// there, with tokens that no process has revoked.
+/// Processes that share a store. Their users sign in and out at random, and their callers force refreshes. An operation
+/// of the store may fail before or after it has changed the record, take longer than its time limit, and end between
+/// other steps. The lock, requests and responses may be lost, and the clocks may differ by a day. Afterwards everything
+/// works, and the processes come to rest. Then no session that a user has ended may be stored or in use, and the server
+/// must not accept its tokens. All processes that have read the store must agree with it. A session that nothing has
+/// ended must be stored, with tokens that no process has revoked.
 ///
-/// A world derives from its seed. The machines run without the manager, so that many worlds fit into a second: what is
-/// looked for here takes three or four rare steps in one order.
+/// A world derives from its seed. The state machines run without the manager, so that many worlds run in a second: the
+/// faults to find take three or four rare steps in a certain order.
 final class OrderWorld {
     /// The conditions that stay the same in a world.
     struct Setting {
@@ -64,7 +64,7 @@ final class OrderWorld {
     private var store = SharedStore()
     private var server = TokenServer()
     private var processes: [OrderProcess] = []
-    /// The number of the lock that is held, and the number of all so far.
+    /// The number of the lock that is held, and the number of locks so far.
     private var lock: Int?
     private var locks = 0
     private var uptime = Duration.zero
@@ -91,8 +91,9 @@ final class OrderWorld {
         }
     }
 
-    /// Without a reading, only the clocks tell which of two sign-ins is the later one, all may give way to another, and a
-    /// process may not know whose tokens it replaces. So the rules about tokens and lost sessions are for the other stores.
+    /// Plays the world to its end. If the store may be written without being read, only the clocks order two sign-ins,
+    /// every sign-in may yield to another, and a process may not know whose tokens it replaces. The rules about tokens
+    /// and lost sessions therefore apply only to other stores.
     /// - Returns: The rule that is violated at the end.
     func play() -> String? {
         for index in processes.indices where chance(of: 2) {
@@ -146,7 +147,7 @@ final class OrderWorld {
                 return "process \(index) uses \(name(used)), and the store contains \(name(stored))"
             }
         }
-        // A sign-in that is not saved is taken back if the app requires that.
+        // If the app requires saved tokens, an unsaved sign-in is withdrawn.
         let mayBeEmpty =
             hasSignedOut || server.hasEnded || requiresSavedTokens || setting.writesUnread || sessions.isEmpty
         return stored == nil && !mayBeEmpty ? "no session is left, and neither a user nor the server has ended it" : nil
@@ -215,7 +216,7 @@ extension OrderWorld {
         }
     }
 
-    /// The first operation reaches the store. Its answer is still to come.
+    /// The first operation reaches the store. The process does not have its result yet.
     private func reachStore(_ index: Int) {
         guard let operation = processes[index].operations.first, operation.outcome == nil else { return }
         guard processes[index].machine.needs(operation.task, isLate: operation.isLate) else {
@@ -290,7 +291,7 @@ extension OrderWorld {
         }
     }
 
-    /// The time limit of the oldest operation that has one is over.
+    /// The time limit of the oldest operation that has one passes.
     private func endTimeLimit(_ index: Int) {
         guard let position = processes[index].operations.firstIndex(where: { !$0.isLate }) else { return }
         processes[index].operations[position].isLate = true
@@ -326,7 +327,7 @@ extension OrderWorld {
 
 extension OrderWorld {
     private func forceRefresh(_ index: Int) {
-        // After a failure, there is a backoff.
+        // A failure is followed by a backoff.
         if chance(of: 2) { pass(120) }
         let machine = processes[index].machine
         let reply = processes[index].machine.refreshForced(
@@ -359,7 +360,7 @@ extension OrderWorld {
             OrderProcess.Operation(task: task, asked: processes[index].machine.undecided(task)))
     }
 
-    /// The store has answered the preparation, or its time limit is over.
+    /// The store has completed the preparation, or its time limit has passed.
     private func prepared(_ index: Int) {
         guard let refresh = processes[index].refreshes.first, refresh.step == .prepares else { return }
         if processes[index].machine.preparation(of: refresh.job) == .send {
@@ -428,8 +429,8 @@ extension OrderWorld {
         processes[index].refreshes[0].lock = nil
     }
 
-    /// The server ends a session, or a process was stopped for longer than its lease, so that another may take its lock
-    /// over.
+    /// The server ends a session. Or a process was stopped for longer than its lease, so that another may take over its
+    /// lock.
     private func disturbRefreshes() {
         if chance(of: 3) { server.endSession() }
         guard lock != nil else { return }

@@ -1,13 +1,13 @@
 @testable import Martlet
 
-/// A server with rotating refresh tokens that ends a session whose spent token it gets again.
+/// A server with rotating refresh tokens. It ends a session when it receives a spent token again.
 struct TokenServer {
     /// The number of the refresh token in force, for each session.
     private var current: [Int] = []
     private var ended: Set<Int> = []
     private var revoked: Set<Int> = []
     private var hasLostResponse: Set<Int> = []
-    /// Whether the server has ended a session by itself.
+    /// Whether the server has ended a session on its own.
     private(set) var hasEnded = false
 
     mutating func signIn() -> Tokens {
@@ -29,14 +29,14 @@ struct TokenServer {
         return tokens(session, number + 1)
     }
 
-    /// Ends the latest session by itself.
+    /// Ends the latest session on its own.
     mutating func endSession() {
         guard !current.isEmpty else { return }
         ended.insert(current.count - 1)
         hasEnded = true
     }
 
-    /// A refresh token that has been replaced is unknown, and so revokes nothing (RFC 7009, section 2.2).
+    /// Revokes a session's tokens. A replaced refresh token is unknown, so it revokes nothing (RFC 7009, section 2.2).
     mutating func revoke(_ tokens: Tokens) {
         guard let (session, number) = name(of: tokens), number == current[session] else { return }
         ended.insert(session)

@@ -2,7 +2,7 @@
 /// ``overtaken(_:by:after:)``.
 indirect enum Choice: Hashable, Sendable {
     case asks(Ask)
-    /// A server returned 401 to a request signed with this token. Its caller does not wait for another one.
+    /// A server returned 401 to a request signed with this token. The caller does not wait for another token.
     case reportsRejection
     case signsIn
     case signsOut
@@ -14,7 +14,7 @@ indirect enum Choice: Hashable, Sendable {
     case server(Int, SearchServer.Outcome)
     /// Time passes until the next sleeping task wakes.
     case timerFires
-    /// Time passes until the newest token is about to expire, has expired, or a backoff is over.
+    /// Time passes until the newest token is about to expire or has expired, or until a backoff is over.
     case timePasses
     case anotherProcessRefreshes
     case anotherProcessSignsOut
@@ -30,17 +30,17 @@ indirect enum Choice: Hashable, Sendable {
     /// - `commits`: whether the store still completes its oldest operation.
     /// - `spends`: whether the server still processes the refresh.
     case restarts(commits: Bool, spends: Bool)
-    /// An event resumes a task, and after this number of steps of what follows, another event happens with all that
-    /// follows from it.
+    /// An event resumes a task. After this number of the following steps, another event happens with all its
+    /// consequences.
     case overtaken(Choice, by: Choice, after: Int)
 
-    /// The wish of a caller.
+    /// The request of a caller.
     enum Ask: Hashable {
         case token
-        /// A token for a request that takes nearly as long as a token lives.
+        /// A token for a request that takes nearly as long as the lifetime of a token.
         case lastingToken
         case forced
-        /// A token in place of one that the server has rejected.
+        /// A replacement for a token that the server has rejected.
         case replacement(Held)
 
         enum Kind: Int, Hashable { case token, lastingToken, forced, replacement, signIn, signOut }
@@ -49,15 +49,15 @@ indirect enum Choice: Hashable, Sendable {
     /// A token that callers have received.
     enum Held: Hashable, CaseIterable {
         case newest
-        /// The one before, of the same session.
+        /// The previous token of the same session.
         case older
-        /// The newest of another session.
+        /// The newest token of another session.
         case ofEndedSession
     }
 }
 
 extension Choice {
-    /// Whether the choice is of a kind that a sequence contains only a few times.
+    /// Whether the choice is of a kind that a sequence may contain only a few times.
     /// - Parameter isBusy: Whether the process waits for its store or its server.
     func isDisturbance(isBusy: Bool) -> Bool {
         switch self {

@@ -7,26 +7,27 @@
     import Foundation
 #endif
 
-/// A hash of a world. Two worlds count as the same if they differ only in names: sessions, tokens, rotations and the IDs
-/// of jobs and callers are numbered in the order of their appearance, and times count from now.
+/// A hash of a world. Two worlds count as the same if they differ only in names: sessions, tokens, rotations and the
+/// IDs of jobs and callers are numbered in the order of their appearance, and times count from now.
 struct Digest {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
     private var now: Duration
     private var wallClock: Date
     private var ids: [Int: Int] = [:]
     private var sessions: [SessionID: Int] = [:]
-    /// For each session of the server, its name and the number of the token that was met first.
+    /// For each session of the server, its name and the number of the first token encountered.
     private var families: [Int: (name: Int, base: Int)] = [:]
     private var order: [Int] = []
     private var rotations: [SessionID: Int] = [:]
-    /// The places that others are compared with.
+    /// The orders that others are compared with.
     private let orders: [SessionOrder]
 
     /// The engine's IDs start here, so that they differ from all other numbers.
     static let firstID = 1_000_000
-    /// From this distance on, an instant is only far away. No choice advances time so far except to that instant.
+    /// Instants at this distance or beyond count as equally far away. No choice advances time that far except to the
+    /// instant itself.
     private static let horizon = 1_000_000
-    /// Instants before now are the same from this distance on, in milliseconds: no window reaches further back.
+    /// Past instants at this distance or beyond, in milliseconds, are equivalent: no window reaches further back.
     private static let past = -95_000
 
     init(now: Duration, wallClock: Date, orders: [SessionOrder]) {
@@ -105,8 +106,7 @@ struct Digest {
         add(mark.expiry.map { "\($0)" } ?? "-")
     }
 
-    /// Adds an order by its place among those of the store and of the session. Nothing else about it makes a
-    /// difference.
+    /// Adds an order by its rank among those of the store and of the session. Nothing else about it makes a difference.
     mutating func add(_ order: SessionOrder) {
         for other in orders { add(order < other ? 1 : order == other ? 2 : 3) }
     }
@@ -150,7 +150,7 @@ struct Digest {
             add(server.end.map { $0 == .withdrawn ? 1 : $0 == .reuse ? 2 : 3 } ?? 0)
             add(instant: server.replacedAt ?? now - .seconds(1000))
             for numbers in [rules.stored, rules.knownSpent, rules.rejected] {
-                // Older tokens than those that appear no longer matter.
+                // Tokens older than those that appear no longer matter.
                 add(numbers.reduce(0) { bits, number in bits | 1 << max(min(number - base + 8, 40), 0) } & ~0b11_1111)
             }
             let flags = [
@@ -168,7 +168,7 @@ struct Digest {
 // MARK: - The engine's values
 
 extension Digest {
-    /// Adds a value of the engine, whatever its parts are.
+    /// Adds a value of the engine by reflection.
     mutating func add(part value: Any, _ label: String? = nil) {
         switch value {
         case let mark as EndMark: add(mark)
@@ -269,7 +269,7 @@ extension World {
             digest.add(exchange.isAbandoned ? 1 : 2)
         }
         digest.add(-3)
-        // If nothing waits, the next actions of the sleeping tasks appear on the way to rest.
+        // If nothing waits, the events on the way to rest show what the sleeping tasks do next.
         if isBusy {
             for deadline in clock.deadlines.sorted() { digest.add(instant: deadline) }
         }

@@ -25,13 +25,13 @@ enum Rule: String, CaseIterable {
     case everyPathEnds = "Everything comes to rest."
     case stateMatchesStore = "At rest, state and store agree."
 
-    /// The rules that the engine does not keep yet. The search prints their violations, and does not fail.
+    /// The rules that the engine does not keep yet. The search prints their violations but does not fail.
     static let open: Set<Rule> = []
 }
 
-/// The past of a world, as far as the rules need it.
+/// The part of a world's past that the rules need.
 struct Rules {
-    /// The past of one session, as far as the rules need it.
+    /// The part of a session's past that the rules need.
     struct Family: Hashable {
         /// The numbers of the tokens that have been stored.
         var stored: Set<Int> = []
@@ -73,9 +73,9 @@ struct Rules {
     var current: Int?
     /// The session of a sign-in whose record is being written.
     var startingFamily: Int?
-    /// The session that ended in the last choice before the last steps of an earlier event.
+    /// The session that an overtaking event ended, before the remaining steps of the event that it overtook.
     var overtakenFamily: Int?
-    /// Whether a caller got a token by the last choice.
+    /// Whether a caller got a token in the last choice.
     var gaveToken = false
     /// The first violation.
     var violation: (rule: Rule, words: String)?
@@ -120,7 +120,7 @@ struct Rules {
         return family
     }
 
-    /// A new life knows only what is stored.
+    /// Starts a new life, which knows only the stored record.
     mutating func restart() {
         for index in families.indices {
             families[index].knownSpent = []

@@ -7,7 +7,8 @@
     import Foundation
 #endif
 
-/// The clocks of a world. Time passes only when the search says so, and the deadlines of all sleeping tasks are visible.
+/// The clocks of a world. Time passes only when the search says so, and the deadlines of all sleeping tasks are
+/// visible.
 ///
 /// `@unchecked Sendable`: a search runs on one thread.
 final class SearchClock: TimeSource, @unchecked Sendable {

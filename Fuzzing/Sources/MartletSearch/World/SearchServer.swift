@@ -39,7 +39,7 @@ final class SearchServer: @unchecked Sendable {
     /// The reason why a session has ended at the server.
     enum End: Hashable { case withdrawn, reuse, revoked, signedOutElsewhere }
 
-    /// A refresh token on its way, or its response.
+    /// A refresh token or a response in transit.
     struct Exchange {
         let id: Int
         let token: TokenName
@@ -54,9 +54,9 @@ final class SearchServer: @unchecked Sendable {
         /// The server ends the session.
         case refuses
         case isBusy
-        /// It is busy, and says for how long.
+        /// The server is busy, and says for how long.
         case asksToWait
-        /// The request never reached it.
+        /// The request never reached the server.
         case isOffline
         /// The connection broke before the server processed the request.
         case losesRequest
@@ -93,7 +93,7 @@ final class SearchServer: @unchecked Sendable {
         return TokenName(family: families.count, number: 0)
     }
 
-    /// A token that is issued again, within the grace period, has the rest of its lifetime.
+    /// The tokens for a name. A token that is issued again within the grace period keeps its expiry.
     func tokens(_ token: TokenName) -> Tokens {
         Tokens(
             accessToken: token.access, refreshToken: setting.hasRefreshToken ? token.refresh : nil,

@@ -21,7 +21,7 @@ final class SearchDisk: @unchecked Sendable {
     }
 
     var record: StoredSession?
-    /// The mark up to which the sessions have ended; `nil` if the processes share no disk.
+    /// The mark that says which sessions have ended; `nil` if the processes share no disk.
     var mark: EndMark?
     /// Whether the record cannot be read until it is overwritten or deleted.
     var isDamaged = false
@@ -35,7 +35,7 @@ final class SearchDisk: @unchecked Sendable {
     var hasNews = false
     var changes: AsyncStream<Void>.Continuation?
     let isShared: Bool
-    /// Called with each change that the process under test makes, before it is made.
+    /// Called before each change that the process under test makes.
     var willCommit: (StoreUpdate) -> Void = { _ in }
 
     static let unavailable = StorageError(.locked, "the store is locked")
@@ -110,7 +110,7 @@ final class SearchDisk: @unchecked Sendable {
         if isShared, mark.map({ $0.order < new.order }) ?? true { mark = new }
     }
 
-    /// The process dies. Its oldest operation may have changed the record.
+    /// Abandons the operations of a process that dies. The oldest one may have changed the record.
     func abandonOperations(commits: Bool) {
         if commits, case .update(let decide, _)? = operations.first { commit(decide(reading)) }
         let all = operations
@@ -204,7 +204,7 @@ final class SearchStore: TokenStore, @unchecked Sendable {
     }
 }
 
-/// Whether a life of the process under test goes on.
+/// Whether a life of the process under test continues.
 ///
 /// `@unchecked Sendable`: a search runs on one thread.
 final class Power: @unchecked Sendable {

@@ -95,7 +95,7 @@ extension World {
         if !disk.isLockBroken { choices.append(.lockBreaks) }
     }
 
-    /// The next instant from which a token is about to expire or has expired, or a backoff is over.
+    /// The next instant at which a token is about to expire or has expired, or a backoff is over.
     var nextInstant: Duration? {
         var instants = [backoffEnd]
         if let family = server.families.indices.last(where: { server.families[$0].end == nil }),
@@ -229,7 +229,7 @@ extension World {
         }
     }
 
-    /// Another process spends the stored refresh token and stores the new tokens.
+    /// Lets another process spend the stored refresh token and store the new tokens.
     private func refreshElsewhere() {
         guard var record = disk.record, let old = TokenName(record.tokens.refreshToken) else { return }
         if let token = server.spend(old) {

@@ -5,7 +5,7 @@ import MartletTesting
 extension World {
     /// Completes all pending work, and checks that memory and store agree. The world cannot be used after that.
     /// - Parameter digest: Receives the events on the way. Two worlds that look the same may differ in the operations
-    ///   that wait behind the oldest one, and then they come to rest in different ways.
+    ///   that wait behind the oldest one. They then come to rest in different ways.
     func rest(_ digest: inout Digest) {
         tell("Then everything works:")
         disk.isDamaged = false

@@ -5,7 +5,7 @@ import MartletTesting
 // MARK: - While a choice is performed
 
 extension World {
-    /// The process sends a refresh token.
+    /// Checks the rules before the process sends a refresh token.
     func willSend(_ token: TokenName) {
         tell("    sends \(token.text)")
         if server.exchanges.contains(where: { $0.token == token && !$0.isAbandoned }) {
@@ -33,7 +33,7 @@ extension World {
         if server[token.family].end == nil { server[token.family].end = .revoked }
     }
 
-    /// The process changes the record.
+    /// Checks the rules before the process changes the record.
     func willCommit(_ update: StoreUpdate) {
         learnFromStore()
         let stored = disk.record.flatMap { TokenName($0.tokens.accessToken) }
@@ -56,13 +56,13 @@ extension World {
             tell("    deletes \(stored?.text ?? "nothing")")
             checkLockOfRefusal()
             guard let stored, !rules[stored.family].isEndedByUser else { return }
-            // Of two sign-ins at the same time, either may replace the other.
+            // Either of two concurrent sign-ins may replace the other.
             if rules.hasUserActed, let own = visibleFamily, own != stored.family,
                 !rules[stored.family].startedBefore.contains(own)
             {
                 return
             }
-            // A sign-out of a process that has read nothing ends what it finds.
+            // A sign-out of a process that has read nothing ends any session that it finds.
             if case .anything? = life.tokens.machine.ending?.signOut { return }
             // It is not known which session a damaged record belongs to.
             if disk.isDamaged, rules.hasUserActed { return }
@@ -107,7 +107,7 @@ extension World {
         rules.startingFamily ?? visibleFamily
     }
 
-    /// Whether the newest token that callers hold is still good, so that each further caller must get a token at once.
+    /// Whether the newest token that callers hold is still valid, so that each further caller must get a token at once.
     var hasValidToken: Bool {
         guard let token = life.held(.newest)?.name, token.family == visibleFamily,
             rules.startingFamily == nil, !life.waiting.contains(where: { $0.kind == .signOut }),
@@ -230,7 +230,7 @@ extension World {
         if let before = rules.current {
             rules[before].isOver = true
             let facts = rules[before]
-            // A sign-in that could not be written gives way to one that its process had not read.
+            // A sign-in that could not be written yields to one that its process had not read.
             let hasGivenWay = facts.stored.isEmpty && now != nil
             if !facts.isEndedByUser, !facts.isEndedElsewhere, !facts.isRefused, !isRejectedForGood(before), !hasGivenWay
             {

@@ -12,9 +12,9 @@ import MartletTesting
 
 /// The real token manager with a store, a server, a clock and other processes that do what the search chooses.
 final class World {
-    /// The number of jobs that an event may cause.
+    /// The maximum number of jobs that an event may cause.
     static let jobLimit = 5_000
-    /// The number of steps that follow from an event before which another event may happen.
+    /// The number of steps within which another event may overtake the one that caused them.
     static let overtakenSteps = 4
 
     let setting: Setting
@@ -22,7 +22,7 @@ final class World {
     let ports: Ports
     var life: Life
     var rules: Rules
-    /// The events so far, for the story of a violation; `nil` if it is not told.
+    /// The events so far, for the story of a violation; `nil` if no story is needed.
     var story: [String]?
     /// The time at which the last backoff is over.
     var backoffEnd = Duration.zero
@@ -82,11 +82,11 @@ final class World {
         server.expiry(of: token).map { clock.wallClock.addingTimeInterval(($0 - clock.uptime).inSeconds) }
     }
 
-    /// Performs a choice, and everything that follows from it, and checks the rules.
+    /// Performs a choice and everything that follows from it, and checks the rules.
     func take(_ choice: Choice) {
         tell("- \(choice)")
         rules.overtakenFamily = nil
-        // A newer token than the rejected one is as good as any.
+        // Any token newer than the rejected one will do.
         let expectsToken = [.asks(.token), .asks(.replacement(.older))].contains(choice) && hasValidToken
         perform(choice)
         settle()
@@ -117,7 +117,7 @@ final class World {
         end(commits: false)
     }
 
-    /// The process dies.
+    /// Ends the process.
     private func end(commits: Bool) {
         disk.abandonOperations(commits: commits)
         life.power.isOn = false
