@@ -135,7 +135,7 @@ extension Alamofire.Session {
 private final class Server: URLProtocol {
     static let url = "https://api.example.com/me"
 
-    /// The server of the test that runs. Requests come in one at a time or on several threads.
+    /// The server of the current test. Requests arrive one at a time or on several threads.
     private final class State: @unchecked Sendable {
         private let lock = NSLock()
         private var status: (@Sendable (Int, String?) -> Int)?

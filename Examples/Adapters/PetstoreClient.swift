@@ -163,7 +163,7 @@ private struct Repeater: OpenAPIInterceptor {
 
 /// Responds to the requests of a client with a status and a pet.
 private final class Server: URLProtocol {
-    /// The server of the test that runs. Requests come in one at a time or on several threads.
+    /// The server of the current test. Requests arrive one at a time or on several threads.
     private final class State: @unchecked Sendable {
         private let lock = NSLock()
         private var status: (@Sendable (Int, String?) -> Int)?
@@ -235,7 +235,7 @@ private final class Server: URLProtocol {
     }
 }
 
-/// The builders of the generated client with a session of the app; here with the one that the server responds to.
+/// The builders of the generated client with the app's own session, which here is the one that the server responds to.
 private struct Builders: RequestBuilderFactory {
     func getNonDecodableBuilder<T>() -> RequestBuilder<T>.Type { Builder<T>.self }
     func getBuilder<T: Decodable>() -> RequestBuilder<T>.Type { DecodableBuilder<T>.self }

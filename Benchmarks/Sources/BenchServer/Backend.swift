@@ -63,10 +63,10 @@ struct Backend {
         return name + String(repeating: "x", count: 256 - name.utf8.count)
     }
 
-    /// JSON with small objects; 915 bytes of it for twenty.
+    /// JSON with small objects. Twenty of them take 915 bytes.
     private static func makePage(_ number: Int, items count: Int) -> String {
         let items = (0..<count).map { index in
-            // One letter or two, so that the page has 915 bytes.
+            // Names have one or two letters, so that the page has 915 bytes.
             let name = index % 20 < 6 ? "B" : "A\(index % 10)"
             return #"{"id":\#(10 + (number + index) % 90),"name":"\#(name)","price":\#(index % 10).25,"ok":true}"#
         }

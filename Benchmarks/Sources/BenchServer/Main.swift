@@ -10,7 +10,7 @@ internal import NIOPosix
 @main
 enum BenchServer {
     static func main() throws {
-        // One thread: the other cores are free for the clients, and the backend needs no lock.
+        // Use one thread: the other cores are free for the clients, and the backend needs no lock.
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let backend = NIOLoopBoundBox.makeBoxSendingValue(Backend(), eventLoop: loop)

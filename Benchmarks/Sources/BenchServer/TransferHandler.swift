@@ -27,7 +27,7 @@ final class TransferHandler: ChannelDuplexHandler {
         case none
         case upload(bytes: Int, kind: Upload)
         case download(bytes: Int)
-        /// A download under way, with the number of bytes that are left to write.
+        /// A download in progress, with the number of bytes left to write.
         case sending(rest: Int)
     }
 

@@ -4,7 +4,7 @@ internal import Foundation
 /// it.
 struct Report {
     let isMarkdown: Bool
-    /// Whether the figures are worth a verdict on their targets.
+    /// Whether the figures are good enough to judge the targets.
     let isSerious: Bool
 
     /// Prints whether a measurement meets its target.
@@ -13,7 +13,7 @@ struct Report {
         print("Target: \(target). Measured \(measured.formatted(2)): \(isMet(measured) ? "met" : "missed").")
     }
 
-    /// Prints which packages a target needs that could not be measured.
+    /// Prints the packages that the measurement of a target needs and that are missing.
     func missing(_ command: String, packages: String, for target: String) {
         print(
             """

@@ -1,4 +1,4 @@
-/// A figure that should be met.
+/// A figure that a measurement should meet.
 struct Target: Sendable {
     enum Bound: Sendable {
         case atLeast(Double)
@@ -10,7 +10,7 @@ struct Target: Sendable {
     var bound: Bound
     /// `nil` if it was not measured.
     var measured: Double?
-    /// The number of digits behind the point.
+    /// The number of digits after the decimal point.
     var digits = 2
 
     fileprivate var row: [String] {

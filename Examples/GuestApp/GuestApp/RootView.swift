@@ -4,7 +4,8 @@ import MartletUI
 import SwiftUI
 import WidgetKit
 
-/// The root of the app: a splash screen, the login, the articles, or the login with the reason why the session has ended.
+/// The root of the app: a splash screen, the login, the articles, or the login with the reason why the session has
+/// ended.
 struct RootView: View {
     let model: AppModel
 

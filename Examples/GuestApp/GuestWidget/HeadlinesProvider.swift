@@ -8,7 +8,7 @@ struct HeadlinesEntry: TimelineEntry {
     let content: Headlines.Content
 }
 
-/// Gives WidgetKit the content, and starts to load what comes next.
+/// Gives WidgetKit the content, and starts to load newer articles.
 struct HeadlinesProvider: TimelineProvider {
     func placeholder(in context: Context) -> HeadlinesEntry {
         HeadlinesEntry(content: .unknown)
@@ -27,7 +27,7 @@ struct HeadlinesProvider: TimelineProvider {
                 return completion(Timeline(entries: [HeadlinesEntry(content: .unknown)], policy: .never))
             }
             let plan = await services.headlines.plan()
-            // WidgetKit may end the widget when it has its timeline. The download goes on.
+            // WidgetKit may end the widget once it has the timeline. The download continues.
             if plan.loads { await services.load() }
             let entry = HeadlinesEntry(content: plan.content)
             completion(Timeline(entries: [entry], policy: .after(entry.date.addingTimeInterval(plan.pause))))

@@ -2,7 +2,7 @@ import GuestKit
 import SwiftUI
 import WidgetKit
 
-/// The titles of the newest articles, or what to do to see them.
+/// The titles of the newest articles, or a hint how to see them.
 struct HeadlinesView: View {
     let content: Headlines.Content
 

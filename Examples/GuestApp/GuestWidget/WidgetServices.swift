@@ -14,7 +14,7 @@ final class WidgetServices: Sendable {
 
     private init?() {
         guard let shared = SharedSession() else { return nil }
-        // Another server needs its address in the container of the group: a widget has no launch arguments.
+        // A widget has no launch arguments. To use another server, store its address in the group's container.
         let tokens = Backend.tokens(server: "http://localhost:8080", store: shared.store())
         var options = BackgroundTransferOptions()
         options.sharedContainerIdentifier = SharedSession.group
@@ -30,7 +30,7 @@ final class WidgetServices: Sendable {
         Task { for await transfer in transfers.events { await finish(transfer) } }
     }
 
-    /// Starts to load the newest articles, unless that is under way.
+    /// Starts to load the newest articles, unless a load is in progress.
     func load() async {
         guard let known = try? await transfers.transfers, known.allSatisfy(\.hasEnded) else { return }
         _ = try? await transfers.download(Headlines.newest, to: folder + "/newest.json")

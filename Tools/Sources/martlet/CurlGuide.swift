@@ -5,7 +5,7 @@ struct CurlGuide: Sendable {
     let baseURL: String
     let dialect: Dialect
     let showsControls: Bool
-    /// Adds a line break after each response, because bodies do not end with one.
+    /// curl with a line break after each response, because bodies do not end with one.
     private let curl = #"curl -sSw '\n'"#
 
     init(baseURL: String, dialect: Dialect, showsControls: Bool) {

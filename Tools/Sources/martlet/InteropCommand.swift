@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// `martlet interop`: processes share a session of servers that are not ours.
+/// `martlet interop`: processes share a session of third-party servers.
 struct InteropCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "interop",

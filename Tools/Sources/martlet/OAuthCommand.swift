@@ -3,7 +3,7 @@ internal import Foundation
 internal import Martlet
 internal import MartletOAuth
 
-/// `martlet oauth`: sign-ins with a browser at servers that are not ours.
+/// `martlet oauth`: sign-ins with a browser at third-party servers.
 struct OAuthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "oauth",
@@ -98,7 +98,7 @@ struct OAuthWorkerCommand: AsyncParsableCommand {
                 issuer: issuer, client: OAuthClient(id: client), redirect: .claimed(OAuthSite.claimedURL))
             let tokens = TokenManager(baseURL: BaseURL(api), store: store, oauth: server)
             var config = NetworkConfig()
-            // A call that fails counts as failed, even if a retry would have helped.
+            // Count every failed call, even if a retry would have succeeded.
             config.retry = .never
             return (NetworkClient(tokens: tokens, config: config), tokens)
         }

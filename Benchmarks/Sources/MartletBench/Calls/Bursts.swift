@@ -1,5 +1,5 @@
-/// Many calls at once with a token that the server has just invalidated, compared with the same calls of the bare client
-/// and a valid token.
+/// Many calls at once with a token that the server has just invalidated, compared with the same calls of the bare
+/// client with a valid token.
 struct Bursts {
     struct Burst {
         var seconds: Double

@@ -21,7 +21,7 @@ extension Calls {
             }
     }
 
-    /// The load with a connection for each call, pinned where that is possible; empty if it was left out.
+    /// The load with a connection for each call, pinned if possible; empty if it was left out.
     private func measured(_ concurrency: Int) -> [Load] {
         Array(loads.filter { $0.concurrency == concurrency && $0.connections >= concurrency }.prefix(1))
     }

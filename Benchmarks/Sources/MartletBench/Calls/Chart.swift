@@ -23,7 +23,7 @@ struct Chart {
     private var width: Double { Self.plot.left + groupWidth * Double(groups.count) + 16 }
     private var bottom: Double { Self.plot.top + Self.plot.height }
 
-    /// The top of the scale: a half or a whole number above all medians.
+    /// The top of the scale: the next multiple of one half above all medians.
     private var top: Double {
         let highest = groups.flatMap(\.bars).map(\.ratios.median).max() ?? 1
         return max(1.5, ((highest + 0.1) * 2).rounded(.up) / 2)
@@ -69,7 +69,7 @@ struct Chart {
         }
     }
 
-    /// Lines at every half, and a strong one where the bare transport is.
+    /// Draws a line at every half, and a strong one for the bare transport.
     private func scale() -> [String] {
         stride(from: 0, through: top, by: 0.5).flatMap { ratio in
             [

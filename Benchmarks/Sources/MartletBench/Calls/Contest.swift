@@ -33,9 +33,9 @@ final class Entrant {
     func close() { dialogue.close() }
 }
 
-/// Clients that take turns in short slices, so that other load slows down all of them.
+/// Clients that take turns in short slices, so that other load slows all of them down equally.
 struct Contest {
-    /// A label that tells the contest from the others of its table.
+    /// A label that distinguishes the contest from the others in its table.
     let label: String
     let entrants: [Entrant]
 
@@ -60,7 +60,7 @@ struct Contest {
     /// The client that an entrant is compared with.
     func rival(of entrant: Entrant) -> Entrant? {
         if let rival = entrant.lane.client.rival.flatMap({ self.entrant($0) }) { return rival }
-        // In a contest of one client with different settings, its first entrant.
+        // In a contest of one client with different settings, compare with its first entrant.
         let first = entrants.first { $0.lane.client == entrant.lane.client }
         return first === entrant ? nil : first
     }

@@ -47,7 +47,7 @@ extension Report {
             rows)
     }
 
-    /// `0.93–0.98–1.02`: the least, the median and the greatest of sorted figures.
+    /// `0.93–0.98–1.02`: the minimum, the median and the maximum of sorted figures.
     func span(_ ratios: [Double]) -> String {
         [ratios.first ?? 0, ratios.median, ratios.last ?? 0].map { $0.formatted(2) }.joined(separator: "–")
     }

@@ -26,7 +26,7 @@ enum ClientName: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    /// The client with the same transport and nothing else, which is the measure of this one.
+    /// The client that uses only the same transport, with which this one is compared.
     var rival: ClientName? {
         switch self {
         case .martlet, .martletJSON: .bare
@@ -35,6 +35,6 @@ enum ClientName: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    /// `URLSession` on Linux is several times slower, so that fewer calls take the same time.
+    /// `URLSession` on Linux is several times slower, so fewer calls take the same time.
     var isSlow: Bool { self == .bareURLSession || rival == .bareURLSession }
 }

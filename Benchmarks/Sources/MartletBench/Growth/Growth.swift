@@ -1,5 +1,5 @@
-/// Measures how the cost grows with the number of calls at once, the size of the response and the number of interceptors,
-/// and whether the memory of a long run and of many waiting calls stays small.
+/// Measures how the cost grows with the number of calls at once, the size of the response and the number of
+/// interceptors, and whether the memory of a long run and of many waiting calls stays small.
 struct Growth {
     private static let clients = [ClientName.martlet, .martletJSON, .bare]
 
@@ -35,7 +35,7 @@ struct Growth {
         waiters = try Waiters(count: effort.pick(100, 10_000, 10_000))
     }
 
-    /// Ten slices of a bounded loop, one after the other.
+    /// Ten slices of a bounded loop, one after another.
     private static func loop(_ calls: Int, port: Int) throws -> [Slice] {
         let entrant = try Entrant(Lane(client: .martletJSON, concurrency: 64), port: port)
         for _ in 0..<10 { try entrant.run(calls / 10) }

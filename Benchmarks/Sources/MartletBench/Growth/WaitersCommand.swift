@@ -28,7 +28,7 @@ struct WaitersCommand: AsyncParsableCommand {
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: Instant())
         try await tokens.signIn(with: Tokens(accessToken: "old", refreshToken: "first", lifetime: .seconds(1)))
-        // A shorter lifetime would be taken for a mistake.
+        // Wait until the token has expired. A shorter lifetime would be treated as a mistake.
         try await Task.sleep(for: .seconds(1.1))
         let client = NetworkClient(tokens: tokens)
         let kind = kind
@@ -58,7 +58,7 @@ struct WaitersCommand: AsyncParsableCommand {
         var last = -1.0
         while Usage.now().cpuSeconds - last > 0.001 {
             last = Usage.now().cpuSeconds
-            // Too short a pause on a busy machine makes the measured memory too small, and nothing fail.
+            // On a busy machine, too short a pause makes the measured memory too small but makes nothing fail.
             try? await Task.sleep(for: .milliseconds(200))
         }
     }
@@ -90,7 +90,7 @@ private struct Ping: APIRequest {
     var authentication: AuthenticationRequirement { .required }
 }
 
-/// Answers at once, without a network.
+/// Responds at once, without a network.
 private struct Instant: Transport {
     func send(
         _ request: HTTPRequest, body: OutgoingBody?

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A child process that answers each line with a line, until its standard input is closed.
+/// A child process that responds to each line with a line, until its standard input is closed.
 ///
-/// It waits without using the processor while it is not asked, so that several children can take turns.
+/// Between requests it waits without using the processor, so that several children can take turns.
 final class Dialogue {
     struct EndedError: Error, CustomStringConvertible {
         let command: String

@@ -5,8 +5,8 @@ enum Processors {
     /// The package with the command that pins a process to a core.
     static let package = "util-linux"
 
-    /// A core for the server and another one for its clients; `nil` if there are fewer, or if processes cannot be pinned
-    /// here.
+    /// A core for the server and another one for its clients; `nil` if there are fewer, or if processes cannot be
+    /// pinned here.
     static let pair: (server: Int, client: Int)? = {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") } ?? ""
@@ -21,7 +21,7 @@ enum Processors {
 
     private static let taskset = Children.path(of: "taskset")
 
-    /// A process that runs a program, and nowhere else than on a core if there is one.
+    /// A process that runs a program, pinned to a core if one is given.
     static func process(_ program: URL, _ arguments: [String], on core: Int?) -> Process {
         let process = Process()
         if let core, let taskset {

@@ -5,7 +5,8 @@ internal import NIOCore
 internal import NIOFoundationCompat
 internal import NIOHTTP1
 
-/// The server's process, and its controls, which no client's measurement includes. Its executable is next to this one.
+/// The server's process and its controls, which are not part of any client's measurement. Its executable is next to
+/// this one.
 final class Server {
     /// The duration of a refresh, in seconds.
     static let refreshSeconds = 0.05

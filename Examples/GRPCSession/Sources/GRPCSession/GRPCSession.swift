@@ -16,8 +16,8 @@ public struct GRPCSession: Sendable {
 
     /// - Parameters:
     ///   - tokens: The owner of the session.
-    ///   - authority: The server of the RPCs. It must be the base URL's, or in the manager's `trustedOrigins`; otherwise
-    ///     RPCs get no token.
+    ///   - authority: The server of the RPCs. It must be that of the base URL or one of the manager's `trustedOrigins`;
+    ///     otherwise RPCs get no token.
     ///   - isSecure: Whether the transport uses TLS. Without it, only this machine gets a token.
     public init(tokens: TokenManager, authority: String, isSecure: Bool = true) {
         self.tokens = tokens
@@ -25,11 +25,13 @@ public struct GRPCSession: Sendable {
         self.scheme = isSecure ? "https" : "http"
     }
 
-    /// Makes an RPC with a valid token. If the server answers `UNAUTHENTICATED`, the RPC is made once more with a new one.
+    /// Makes an RPC with a valid token. If the server returns `UNAUTHENTICATED`, the RPC is made once more with a new
+    /// token.
     ///
-    /// All RPCs share one refresh, and none is repeated under another user: that throws `SessionError.sessionChanged`.
-    /// - Parameter rpc: Makes the RPC with the metadata, and throws its `RPCError`, as the methods of generated clients do.
-    ///   If the RPC is repeated, the closure's work before it is repeated, too.
+    /// All RPCs share one refresh. An RPC is never repeated for another user; instead, `SessionError.sessionChanged` is
+    /// thrown.
+    /// - Parameter rpc: Makes the RPC with the metadata, and throws its `RPCError`, as the methods of generated clients
+    ///   do. If the RPC is repeated, the whole closure runs again.
     /// - Returns: The result of `rpc`.
     public func call<Result>(_ rpc: (Metadata) async throws -> Result) async throws -> Result {
         var head = head
@@ -42,11 +44,11 @@ public struct GRPCSession: Sendable {
         }
     }
 
-    /// An interceptor that signs every RPC, unless the RPC has a value of its own for the field of the manager's scheme. A
-    /// token that the server rejects is refreshed for the next RPC.
+    /// An interceptor that signs every RPC, unless the RPC already has a value for the field of the manager's scheme.
+    /// If the server rejects a token, the token is refreshed for the next RPC.
     ///
-    /// It does not repeat the rejected RPC: in gRPC Swift 2, all interceptors of an RPC share one stream, so they can hand
-    /// a request on only once.
+    /// It does not repeat the rejected RPC: in gRPC Swift 2, all interceptors of an RPC share one stream, so they can
+    /// hand a request on only once.
     public var interceptor: some ClientInterceptor { SigningInterceptor(session: self) }
 
     /// An RPC as it is sent. The manager decides by its URL whether it may carry a token.
@@ -63,7 +65,7 @@ public struct GRPCSession: Sendable {
         ) async throws -> StreamingClientResponse<Output> {
             var (request, head) = (request, session.head)
             try await session.tokens.sign(&head)
-            // The manager's scheme may use another field than `authorization`, so only the signed head tells which.
+            // The manager's scheme may use a field other than `authorization`. Only the signed head tells which.
             let signature = Metadata(of: head)
             guard !signature.contains(where: { request.metadata[$0.key].contains { _ in true } }) else {
                 return try await next(request, context)
@@ -79,7 +81,7 @@ public struct GRPCSession: Sendable {
 }
 
 extension Metadata {
-    /// The header fields that the manager has put on an HTTP request: `authorization`, or the field of its scheme.
+    /// The header fields that the manager has added to an HTTP request: `authorization`, or the field of its scheme.
     fileprivate init(of head: HTTPRequest) {
         self.init()
         for field in head.headerFields { addString(field.value, forKey: field.name.canonicalName) }

@@ -1,7 +1,7 @@
 import GRPCCore
 import Synchronization
 
-/// Accepts the tokens that a test allows, and answers with the messages it gets.
+/// Accepts the tokens that a test allows, and returns the messages that it gets.
 final class EchoService: RegistrableRPCService {
     static let method = MethodDescriptor(fullyQualifiedService: "test.Echo", method: "Echo")
 

@@ -2,7 +2,7 @@ import HTTPTypes
 
 extension APIError {
     /// The error's header fields, including the challenge that a 401 must have (RFC 9110 section 11.6.1).
-    /// - Parameter naming: Whether the challenge contains the error code (RFC 6750 section 3).
+    /// - Parameter naming: Whether the challenge names the error code (RFC 6750 section 3).
     func challengeFields(naming: Bool = false) -> HTTPFields {
         var fields = headers
         guard status == 401, fields[.wwwAuthenticate] == nil else { return fields }

@@ -7,7 +7,7 @@ struct APIError: Error {
         var message: String
     }
 
-    /// The reason of an access token's rejection (RFC 6750 section 3.1).
+    /// The reason why an access token was rejected (RFC 6750 section 3.1).
     enum Challenge {
         case missingToken
         case invalidToken(description: String)

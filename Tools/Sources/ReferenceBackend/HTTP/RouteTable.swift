@@ -41,7 +41,7 @@ struct RouteTable: Sendable {
         routes.append(Route(method: method, pattern: pattern, kind: kind, handler: handler, segments: segments))
     }
 
-    /// The methods and paths of all routes, one in a line.
+    /// The methods and paths of all routes, one per line.
     var list: String {
         routes.map { route in
             let method = route.method == "*" ? "ANY" : route.method

@@ -18,7 +18,7 @@ struct IDToken: Sendable {
     var algorithm = Algorithm.es256 {
         didSet { setHeader() }
     }
-    /// Whether the signature is that of another text.
+    /// Whether the signature belongs to another text.
     var isDamaged = false
 
     init(issuedAt: Int, claims: [String: JSONValue]) {

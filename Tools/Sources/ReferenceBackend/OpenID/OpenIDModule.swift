@@ -1,4 +1,5 @@
-/// A module of the OpenID Foundation's test plans for clients: a provider that deviates from the specification in one way.
+/// A module of the OpenID Foundation's test plans for clients: a provider that deviates from the specification in one
+/// way.
 public struct OpenIDModule: Sendable {
     /// The name in the suite.
     public let name: String
@@ -82,7 +83,7 @@ extension OpenIDModule {
         },
     ]
 
-    /// The security profile of FAPI 2.0, as far as it has other rules for the code flow.
+    /// The security profile of FAPI 2.0: only the modules whose rules for the code flow differ.
     private static let fapi = [
         callback(plan + "ensure-authorization-response-with-invalid-state-fails", "state is another one") { fields in
             fields = fields.map { $0.name == "state" ? ($0.name, $0.value + "1") : $0 }

@@ -87,7 +87,7 @@ extension BackendCore {
         return rules.noStore(.json(response))
     }
 
-    /// The one user who signs in there.
+    /// The one user of the provider.
     private func openIDUser() async throws -> UserRecord {
         let email = "ada@example.com"
         if let user = try await store.user(email: email) { return user }

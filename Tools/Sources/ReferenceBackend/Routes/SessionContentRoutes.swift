@@ -2,7 +2,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// Content that names the session that it was made for, so that a client that mixes up sessions is found out.
+/// Content that names its session, so that a test detects a client that mixes up sessions.
 extension BackendCore {
     func addSessionContentRoutes(to table: inout RouteTable) {
         table.add("GET", "/session/content", sendSessionContent)

@@ -59,7 +59,7 @@ extension BackendCore {
         guard isUpgraded, let user = try await store.user(id: guest.id) else {
             throw APIError.conflict("This user already has an account.")
         }
-        // The guest's access token stays valid for requests under way.
+        // The guest's access token stays valid for requests in progress.
         try await sessions.revoke(.family(identity.familyID), refusingAccess: false)
         return sessionReply(try await sessions.open(for: user), .signedIn, scope)
     }

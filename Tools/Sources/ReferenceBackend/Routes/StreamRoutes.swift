@@ -45,8 +45,8 @@ extension BackendCore {
         return Reply(status: 200, headers: [.contentType: "application/octet-stream"], body: body)
     }
 
-    /// Sends the head and `count` bytes, and then nothing: until the client leaves, the hangs are released or the backend
-    /// stops, which ends the body. `contentType` is that of the response.
+    /// Sends the head and `count` bytes, and then nothing until the client leaves, the hangs are released or the
+    /// backend stops, which ends the body. `contentType` is that of the response.
     private func fallQuiet(_ scope: RequestScope) -> Reply {
         let count = min(max(0, scope.query.integer("count") ?? 0), 1_000_000)
         let body = ResponseBody { writer in

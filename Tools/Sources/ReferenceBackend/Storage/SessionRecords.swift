@@ -57,8 +57,8 @@ extension Store {
         }
     }
 
-    /// Marks a token as used and inserts its successor in one transaction. Returns `false` if another request was
-    /// faster or the family has been revoked.
+    /// Marks a token as used and inserts its successor in one transaction. Returns `false` if another request did so
+    /// first or the family has been revoked.
     func rotate(_ hash: Data, familyID: String, to next: NewRefreshToken, sealed: Data, at now: Timestamp) async throws
         -> Bool
     {

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// 256 random bits with a prefix that tells their purpose. Only the SHA-256 hash is stored.
+/// 256 random bits with a prefix that states their purpose. Only the SHA-256 hash is stored.
 struct OpaqueToken: Sendable {
     let text: String
 

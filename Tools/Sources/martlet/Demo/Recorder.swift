@@ -73,7 +73,7 @@ final class Recorder: NetworkObserver {
 
 /// Derives periods of time from single session events.
 enum SessionSpans {
-    /// The periods in which a user was signed in, and those in which a refresh was under way.
+    /// The periods in which a user was signed in, and those in which a refresh was in progress.
     static func spans(
         in events: [(at: Duration, event: SessionEvent)], until end: Duration
     ) -> (sessions: [ClosedRange<Duration>], refreshes: [ClosedRange<Duration>]) {

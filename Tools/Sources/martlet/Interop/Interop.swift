@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Martlet
 
-/// Runs the servers one after the other, with processes that share a session of each.
+/// Runs the servers one after another. Several processes share a session of each server.
 struct Interop: Sendable {
     let seconds: Int
     let lifetime: Int

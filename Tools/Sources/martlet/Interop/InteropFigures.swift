@@ -12,7 +12,7 @@ struct InteropFigures: Sendable {
     /// Requests for a refresh, and those that the server refused.
     var refreshes = 0
     var refused = 0
-    /// The seconds between one refresh and the next.
+    /// The times between one refresh and the next, in seconds.
     var lives: [Double] = []
     /// The rotation of the record at the end.
     var rotation = -1
@@ -44,8 +44,8 @@ struct InteropFigures: Sendable {
 
     private var failed: Int { seen.failures.values.reduce(0, +) }
 
-    /// A JWT's dates are whole seconds, so a token may live one second less than its lifetime. The leeway is a tenth of
-    /// the lifetime, and a quarter of that as jitter.
+    /// The shortest time between two refreshes, in seconds. A JWT's dates are whole seconds, so a token may live one
+    /// second less than its lifetime. The leeway is a tenth of the lifetime, with a quarter of the leeway as jitter.
     private var shortestLife: Double { Double(lifetime) - 1 - 0.125 * Double(lifetime) }
 
     private static func row(_ cells: [String]) -> String {

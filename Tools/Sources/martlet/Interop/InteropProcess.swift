@@ -7,7 +7,7 @@ struct InteropProcess: Sendable {
 
     init(_ path: String, _ arguments: [String]) throws {
         var environment = ProcessInfo.processInfo.environment
-        // The servers' folder stays as it is in the repository.
+        // Leave the servers' folder as it is in the repository.
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
         started = try Program(path: path).spawn(arguments, environment: environment)
     }
@@ -26,7 +26,7 @@ struct InteropProcess: Sendable {
     }
 
     /// Writes to the input of the process.
-    /// - Returns: Whether the process has not closed it.
+    /// - Returns: `false` if the process has closed it.
     func write(_ bytes: Data) async -> Bool {
         await onThread { [started] in
             var left = bytes[...]

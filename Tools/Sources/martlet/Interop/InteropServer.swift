@@ -36,7 +36,7 @@ enum InteropServer: String, CaseIterable, Sendable, ExpressibleByArgument {
             baseURL: BaseURL("http://127.0.0.1:\(port)"), store: store, refresher: refresher,
             accessTokenRejection: rejection)
         var config = NetworkConfig()
-        // A call that fails counts as failed, even if a retry would have helped.
+        // Count every failed call, even if a retry would have succeeded.
         config.retry = .never
         return (NetworkClient(tokens: tokens, config: config), tokens)
     }

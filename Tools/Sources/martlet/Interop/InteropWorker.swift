@@ -24,7 +24,7 @@ struct InteropWorker: Sendable {
     /// Opens a client of the server over the record that all processes share.
     let connect: @Sendable (any TokenStore) -> (client: NetworkClient, tokens: TokenManager)
 
-    /// The calls that one process has under way at the same time, and the pause after each.
+    /// The number of calls that one process makes at the same time, and the pause after each.
     private static let width = 4
     private static let pause = Duration.milliseconds(25)
 

@@ -4,14 +4,14 @@ internal import Martlet
 /// Processes that share a session of one server, and the counts of both sides.
 struct SharedSession: Sendable {
     let title: String
-    /// The port of the server, which answers `/counts`.
+    /// The port of the server, which serves `/counts`.
     let port: Int
     let lifetime: Int
     let processes: Int
     /// The arguments that make this command one of the processes.
     let arguments: [String]
 
-    /// The counts of a server: responses by status, and the times at which it was asked for a refresh.
+    /// The counts of a server: responses by status, and the times of requests for a refresh.
     private struct Counts: Decodable, Sendable {
         var calls: [String: Int]
         var refreshes: [String: Int]

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// One thing that a server must be able to do with Martlet, by its name in the table.
+/// One feature that must work between a server and Martlet, by its name in the table.
 struct OAuthCell: Sendable {
     let name: String
     /// The reason why the server does not offer it.
     var missing: String?
     let run: @Sendable (OAuthCells) async throws -> Void
 
-    /// Whether it is part of the short run. Each way to sign in is, and each end of a session.
+    /// Whether it is part of the short run, which covers every way to sign in and every end of a session.
     var isInShortRun: Bool {
         [
             "PAR", "loopback", "claimed redirect", "ID token ES256", "ID token EdDSA", "ID token HS256 refused",
@@ -31,7 +31,7 @@ enum OAuthResult: Sendable {
     }
 }
 
-/// A cell did not show what it should.
+/// The error of a cell that did not show the expected behavior.
 struct OAuthCellError: Error, CustomStringConvertible {
     let description: String
 

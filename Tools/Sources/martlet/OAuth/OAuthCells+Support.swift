@@ -3,7 +3,7 @@ internal import Martlet
 internal import MartletOAuth
 
 extension OAuthRigServer {
-    /// The reason why the server issues no ID token by an algorithm.
+    /// The reason why the server issues no ID token with an algorithm.
     func reason(for algorithm: String) -> String {
         switch (self, algorithm) {
         case (.canaille, "ES384"): "fails with two elliptic curves, and its first one is P-256"
@@ -27,15 +27,15 @@ extension OAuthRigServer {
 }
 
 extension RigBrowser {
-    /// Lets the user act on the server's pages until the browser is sent to the redirect that an app claims.
+    /// Acts as the user on the server's pages until the browser is redirected to the URL that an app claims.
     func callback(of url: URL, to purpose: Purpose = .signIn) async throws -> URL {
         let visit = try await visit(url, until: OAuthSite.claimedURL, to: purpose)
         guard let callback = URL(string: visit.url) else { throw Failure(description: "sent to no URL") }
         return callback
     }
 
-    /// The way over a listener of this process.
-    /// - Parameter port: The port of the redirect, which the URL of a pushed request does not name.
+    /// A browser whose callback goes to a listener of this process.
+    /// - Parameter port: The port of the redirect. The URL of a pushed request does not contain it.
     nonisolated func loopback(port: UInt16, to purpose: Purpose = .signIn) -> OAuthBrowser {
         .loopback(limit: .seconds(30)) { url in
             let values = url.queryValues

@@ -65,7 +65,7 @@ struct OAuthCells: Sendable {
 
     private var firstClient: String { site.clients[0] }
 
-    /// Signs in with the redirect that an app claims.
+    /// Signs in with a redirect that an app claims.
     private func signIn(
         _ client: String, to purpose: RigBrowser.Purpose = .signIn, options: SignInOptions = SignInOptions()
     ) async throws -> (server: OAuthServer, tokens: TokenManager, user: OAuthUser) {
@@ -117,7 +117,7 @@ struct OAuthCells: Sendable {
 
     private func claimedRedirect() async throws {
         let server = site.server(client: firstClient)
-        // As a web server keeps it between two requests.
+        // Encode the attempt, as a web server does between two requests.
         let kept = try await JSONEncoder().encode(server.beginSignIn(scope: Self.scope))
         let attempt = try JSONDecoder().decode(SignInAttempt.self, from: kept)
         let callback = try await browser.callback(of: attempt.url)
@@ -202,12 +202,12 @@ struct OAuthCells: Sendable {
         let thief = site.manager(of: server)
         try await thief.signIn(with: spent)
         try await requireEnd(of: thief)
-        // The server takes the token for a stolen one, and ends the session of the other side too.
+        // The server considers the token stolen, and ends the other session too.
         guard kind != .canaille else { return }
         try await requireEnd(of: tokens)
     }
 
-    /// With the rule for a server that names no reason, the spent token ends the session.
+    /// Checks that a spent token ends the session with the rule for servers that name no reason.
     private func spentTokenByStatus() async throws {
         let (server, tokens, _) = try await signIn(firstClient)
         guard let spent = tokens.currentTokens else { throw OAuthCellError(description: "no session began") }
@@ -225,13 +225,13 @@ struct OAuthCells: Sendable {
         throw OAuthCellError(description: "a refresh succeeded")
     }
 
-    /// Refreshes a session whose refresh token is dead.
+    /// Refreshes a session whose refresh token is no longer valid, and requires that the session ends.
     private func requireEnd(of tokens: TokenManager) async throws {
         do throws(SessionError) {
             try await tokens.refresh()
         } catch {
             if case .expired = error { return }
-            // Glewlwyd responds with 400 and without a reason, which may be a passing fault. The session stays.
+            // Glewlwyd responds with 400 and no reason, which may be a transient error. The session stays.
             if kind == .glewlwyd, case .refreshFailed = error { return }
             throw OAuthCellError(description: "the refresh failed with \(error), and ended no session")
         }

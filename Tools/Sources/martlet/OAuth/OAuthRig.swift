@@ -2,17 +2,17 @@ internal import Foundation
 internal import Martlet
 internal import MartletOAuth
 
-/// Drives MartletOAuth against servers that are not ours, with a browser.
+/// Drives MartletOAuth against third-party servers, with a browser.
 struct OAuthRig: Sendable {
-    /// The seconds for which processes share a session; 0 for not at all.
+    /// The number of seconds for which processes share a session; 0 to leave that part out.
     let seconds: Int
     let lifetime: Int
     let processes: Int
     let python: String
     let folder: String
-    /// The folder for pictures of the pages.
+    /// The folder for screenshots of the pages.
     let pictures: String?
-    /// Runs only the cells whose name has this text.
+    /// Runs only the cells whose name contains this text.
     let only: String?
     let isShort: Bool
     let hidesLock: Bool

@@ -20,10 +20,10 @@ enum OAuthRigServer: String, CaseIterable, Sendable, ExpressibleByArgument {
     }
 }
 
-/// A running server, as it has described itself.
+/// A running server, as its program describes it.
 struct OAuthSite: Sendable, Decodable {
     let issuer: String
-    /// An issuer whose access tokens live seconds.
+    /// An issuer whose access tokens live only a few seconds.
     let shortIssuer: String?
     let api: String
     /// A free port for the loopback redirect. Two of the servers accept no other.
@@ -37,7 +37,7 @@ struct OAuthSite: Sendable, Decodable {
     let secret: String?
     let password: String
 
-    /// The redirect that leads to no program of this machine, as one that the system opens in an app.
+    /// A redirect that no program on this machine handles, like a URL that the system opens in an app.
     static let claimedURL = "https://app.example.com/callback"
 
     /// The registration of a client.
@@ -61,7 +61,7 @@ struct OAuthSite: Sendable, Decodable {
 
 extension OAuthRigServer {
     /// The arguments of the server's program.
-    /// - Parameter lifetime: The life of an access token of the issuer with short ones, in seconds.
+    /// - Parameter lifetime: The lifetime, in seconds, of the access tokens of the issuer with short-lived tokens.
     func arguments(in folder: String, lifetime: Int) -> [String] {
         let script = "\(folder)/\(rawValue).py"
         return self == .glewlwyd

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Martlet
 
-/// A browser without pages: it follows the server's redirects to the client. It works with a server that asks the user
-/// nothing.
+/// A browser without pages that follows the server's redirects to the client. It works only with a server that asks the
+/// user nothing.
 struct RedirectFollower: Sendable {
-    /// The server responded with something other than a redirect.
+    /// The error for a response that is not a redirect.
     struct NoRedirectError: Error, Hashable {
         let status: Int
     }
@@ -14,8 +14,8 @@ struct RedirectFollower: Sendable {
     static let maximumRedirects = 10
 
     /// Opens a page of the server.
-    /// - Parameter redirect: The beginning of the client's URL, which is not opened.
-    /// - Returns: The URL to which the server redirects at last.
+    /// - Parameter redirect: The prefix of the client's URL, which is not opened.
+    /// - Returns: The URL of the last redirect.
     func visit(_ page: URL, until redirect: String) async throws -> URL {
         var url = page
         for _ in 0..<Self.maximumRedirects {

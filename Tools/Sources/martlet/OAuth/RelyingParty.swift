@@ -2,7 +2,7 @@ internal import Foundation
 internal import Martlet
 internal import MartletOAuth
 
-/// A client that signs a user in at an OpenID provider, as the OpenID Foundation's suite expects it of a relying party.
+/// A client that signs a user in at an OpenID provider, as the OpenID Foundation's suite expects of a relying party.
 struct RelyingParty: Sendable {
     /// The result of a sign-in.
     enum Outcome: Sendable, CustomStringConvertible {
@@ -14,7 +14,7 @@ struct RelyingParty: Sendable {
             if case .signedIn = self { true } else { false }
         }
 
-        /// One line.
+        /// The outcome in one line.
         var description: String {
             switch self {
             case .signedIn(let subject): "signed in: \(subject ?? "without an ID token")"
@@ -23,7 +23,7 @@ struct RelyingParty: Sendable {
         }
     }
 
-    /// Opens the user's browser. If it is not set, the redirects are followed without one.
+    /// Opens the user's browser. If `nil`, the redirects are followed without a browser.
     var browser: OAuthBrowser?
     var scope = ["openid"]
     var options = SignInOptions()

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A Chromium without a window, which signs in as a user would. See `Tools/Interop/browser.py`.
+/// A headless Chromium that signs in as a user would. See `Tools/Interop/browser.py`.
 actor RigBrowser {
-    /// One visit of the browser, from the page that an app opens to the one that the server sends it to.
+    /// One visit of the browser, from the page that an app opens to the page that the server redirects it to.
     struct Visit: Sendable, Decodable {
         let url: String
         /// The actions of the user on the server's pages.
@@ -10,12 +10,12 @@ actor RigBrowser {
         let title: String
     }
 
-    /// The browser could not do it.
+    /// The error of a failed visit.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// The pages at which a visit acts, by the actions of a user there.
+    /// The pages on which a visit acts, by the user's actions there.
     enum Purpose: String, Sendable {
         case signIn = "in"
         case denial = "deny"
@@ -43,10 +43,10 @@ actor RigBrowser {
     private var server = OAuthRigServer.glewlwyd
     private var password = ""
     private var name = ""
-    /// The visit that began last. Visits follow each other.
+    /// The most recent visit. Visits run one after another.
     private var latest: Task<Data, any Error>?
 
-    /// - Parameter pictures: The folder for pictures of the pages, which is created.
+    /// - Parameter pictures: The folder for screenshots of the pages. It is created.
     init(python: String, folder: String, pictures: String?) async throws {
         if let pictures {
             try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
@@ -59,7 +59,7 @@ actor RigBrowser {
         }
     }
 
-    /// Deletes the browser's cookies, and names the pictures of the visits that follow.
+    /// Deletes the browser's cookies, and names the screenshots of the next visits.
     func begin(_ name: String, at server: OAuthRigServer, password: String) async throws {
         self.server = server
         self.password = password
@@ -67,8 +67,8 @@ actor RigBrowser {
         _ = try await send(Order(forget: true)).value
     }
 
-    /// Opens a page, and acts on those of the server until the browser is sent to an address.
-    /// - Parameter until: The beginning of that address.
+    /// Opens a page, and acts on the server's pages until the browser is redirected to an address.
+    /// - Parameter until: The prefix of that address.
     @discardableResult
     func visit(_ url: URL, until: String, to purpose: Purpose = .signIn) async throws -> Visit {
         let order = Order(
@@ -77,7 +77,8 @@ actor RigBrowser {
         return try await JSONDecoder().decode(Visit.self, from: send(order).value)
     }
 
-    /// The visit that began last, when it has ended. An app goes on as soon as the browser has come back to it.
+    /// The most recent visit, once it has ended. An app continues as soon as the callback arrives, which may be
+    /// earlier.
     var latestVisit: Visit {
         get async throws {
             guard let latest else { throw Failure(description: "the browser was not opened") }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import JWTKit
 
-/// jwt-kit's opinion about the signatures of ID tokens.
+/// The verdict of jwt-kit on the signatures of ID tokens.
 struct SignatureOpinion: Sendable {
     /// A line of a file that MartletOAuth's tests have written.
     struct Line: Decodable {

@@ -3,7 +3,7 @@ internal import Martlet
 internal import MartletTesting
 internal import ReferenceBackend
 
-/// Several worker processes that use one stored session against one backend; runs some of the rounds of a mode.
+/// Runs some of the rounds of a mode, with several worker processes that use one stored session against one backend.
 struct SharedRecordTest {
     let mode: TortureMode
     let store: TortureStore
@@ -16,11 +16,11 @@ struct SharedRecordTest {
     var pool: WorkerPool
     /// The id of the session under test; empty if a worker has to sign in first.
     var session = ""
-    /// The faults of the round before.
+    /// The faults of the previous round.
     var earlierFaults: [RefreshHistory.Fault] = []
     let conditions: ConditionPlan
     let meter = LatenessMeter()
-    /// The names that the server has for the session under test and for those that have ended.
+    /// The server's names for the session under test and for the sessions that have ended.
     var names = (current: Set<String>(), former: Set<String>())
     var violations = 0
 
@@ -140,8 +140,8 @@ struct SharedRecordTest {
         }
     }
 
-    /// A worker that cannot watch the record signs in most of the time, because it would wait for seconds until it
-    /// notices that another one has signed in.
+    /// The worker that signs in. It is usually one that cannot watch the record, because such a worker would take
+    /// seconds to notice another worker's sign-in.
     private func signInWorker(_ round: Int, using random: inout SeededGenerator) -> WorkerProcess? {
         let worker = pool.workers.randomElement(using: &random)
         if round.isMultiple(of: 16) { return worker }

@@ -1,4 +1,4 @@
-/// The `torture` test: runs the modes one after the other and prints the results.
+/// The `torture` test: runs the modes one after another and prints the results.
 struct Torture: Sendable {
     let settings: TortureSettings
     let modes: [TortureMode]

@@ -16,18 +16,18 @@ struct TortureFigures: Sendable {
     var roundsOver: [TortureStore: Int] = [:]
     /// Used refresh tokens that the server received.
     var reuseDetections = 0
-    /// Those of ``reuseDetections`` that match a recorded kill or stop.
+    /// The part of ``reuseDetections`` that matches a recorded kill or stop.
     var explainedReuses = 0
-    /// The others, and all of them in a mode that may lose no session.
+    /// The rest of ``reuseDetections``. In a mode that may lose no session, these are all of them.
     var unexplainedReuses = 0
     var tornRecords = 0
     /// Ended sessions that reappeared, and records that returned to earlier tokens.
     var regressions = 0
     var unexpectedSignOuts = 0
     var rotationsLost = 0
-    /// Those of ``rotationsLost`` that are explained by a fault before the request was sent.
+    /// The part of ``rotationsLost`` that is explained by a fault before the request was sent.
     var lateSends = 0
-    /// Workers with calls that failed for another reason than the end of the session or a stop of theirs.
+    /// Workers with calls that failed for a reason other than the end of the session or a stop of the worker.
     var unexplainedFailures = 0
     /// Rounds with more refreshes than the round and its faults needed.
     var excessRefreshes = 0

@@ -8,7 +8,7 @@ enum TortureMode: String, CaseIterable, Sendable {
     /// Processes are killed and stopped. The server accepts no used refresh token.
     case harsh
 
-    /// The lease of the lock. In ``calm`` it is long, so that a slow machine does not cause a lock to be taken away.
+    /// The lease of the lock. In ``calm`` it is long, so that a lock is not taken over because of a slow machine.
     func lease(_ lease: Duration) -> Duration {
         self == .calm ? .seconds(45) : lease
     }
@@ -44,7 +44,7 @@ struct TortureSettings: Sendable {
     /// The stores that share the rounds. Each has a record of its own, and they are tested in parallel: while one test
     /// waits for a stopped process, another one continues.
     var stores = TortureStore.allCases
-    /// After this time the modes end, each after its share; `nil` for no limit.
+    /// The time limit of all modes, of which each gets a share; `nil` for no limit.
     var limit: Duration?
 
     /// The options of the command for the lease, the hardships and the transports.

@@ -35,7 +35,7 @@ final class WorkerFaultInjector: Sendable {
         var effect: Effect
     }
 
-    /// The number of faults so far. `duringRefresh` counts those between sending a refresh and storing its result.
+    /// The number of faults so far. `duringRefresh` counts the faults between sending a refresh and storing its result.
     struct Counts: Sendable {
         var kills = 0
         var stops = 0
@@ -52,7 +52,7 @@ final class WorkerFaultInjector: Sendable {
         var plans: [Plan] = []
         /// The number of each refresh request within the round, by request id.
         var ordinals: [String: Int] = [:]
-        /// Whether a round is under way. Otherwise no fault is injected.
+        /// Whether a round is in progress. Otherwise no fault is injected.
         var isArmed = false
         var hasSeenJournal = false
         var tasks: [Task<Void, Never>] = []

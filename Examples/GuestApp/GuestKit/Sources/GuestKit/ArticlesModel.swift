@@ -112,7 +112,7 @@ extension NetworkError {
     }
 }
 
-/// Answers no call, as if each were cancelled: the models keep what they have.
+/// Fails each call as cancelled, so that the models keep their content.
 private struct PreviewClient: APIClient {
     func response<Value: Decodable & Sendable>(
         for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?

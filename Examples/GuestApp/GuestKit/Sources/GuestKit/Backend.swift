@@ -2,8 +2,8 @@ public import Martlet
 
 /// The settings for the reference backend, which the app and its widget share.
 public enum Backend {
-    // The reference backend uses plain HTTP, and a device reaches it over the network. Your app should use HTTPS and leave
-    // both settings out.
+    // The reference backend uses plain HTTP, and a device reaches it over the network. Your app should use HTTPS and
+    // leave both settings out.
     private static let allowsInsecureHTTP = true
 
     /// Creates the owner of the session. Each process needs one.

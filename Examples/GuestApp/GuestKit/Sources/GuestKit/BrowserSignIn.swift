@@ -8,8 +8,9 @@
 
         /// Creates the model of a sign-in with the browser at an OpenID provider.
         ///
-        /// The reference backend is the API and the provider in one, so it refreshes and revokes the tokens of this session
-        /// like those of a guest. If your provider is another server, make the `TokenManager` with its `OAuthServer`.
+        /// The reference backend is both the API and the provider, so it refreshes and revokes the tokens of this
+        /// session like those of a guest. If your provider is another server, create the `TokenManager` with its
+        /// `OAuthServer`.
         /// - Parameters:
         ///   - issuer: The provider's issuer, exactly as its metadata spells it.
         ///   - redirect: The redirect URI; that of the app if `nil`.

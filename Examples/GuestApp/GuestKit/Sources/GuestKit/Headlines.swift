@@ -6,13 +6,14 @@ public import Martlet
     internal import Foundation
 #endif
 
-/// The titles of the newest articles, for the widget. They are loaded while the widget does not run, and kept in a file.
+/// The titles of the newest articles, for the widget. They are loaded while the widget does not run, and kept in a
+/// file.
 public struct Headlines: Sendable {
     /// The content of the widget.
     public enum Content: Sendable, Hashable {
         /// The titles of articles, newest first.
         case titles([String])
-        /// The user has to sign in, in the app.
+        /// The user has to sign in, which is possible in the app.
         case signedOut
         /// Nothing is known yet: a placeholder.
         case unknown
@@ -28,7 +29,7 @@ public struct Headlines: Sendable {
         public let pause: Double
     }
 
-    /// The articles of a session that were loaded last.
+    /// The articles of a session, as of the last load.
     private struct Snapshot: Codable {
         let session: String
         let titles: [String]
@@ -64,8 +65,8 @@ public struct Headlines: Sendable {
             let known = snapshot.flatMap { $0.session == session.id.rawValue ? $0 : nil }
             return Plan(content: known.map { .titles($0.titles) } ?? .unknown, loads: true, pause: 30 * 60)
         case .loading, .unavailable:
-            // The device was not unlocked since its start, so nothing can be read. The user is not signed out: the widget
-            // goes on showing what it has shown, and deletes nothing. WidgetKit asks again later.
+            // The device has not been unlocked since it started, so nothing can be read. The user is not signed out:
+            // the widget keeps showing its content, and deletes nothing. WidgetKit asks again later.
             return Plan(content: snapshot.map { .titles($0.titles) } ?? .unknown, loads: false, pause: 15 * 60)
         case .signedOut, .expired, .unreadable:
             // Another user may sign in.

@@ -48,7 +48,7 @@ struct RefreshHistory: Sendable {
 
     private(set) var refreshes: [Refresh] = []
     private(set) var faults: [Fault] = []
-    /// The first refusal after the last grant.
+    /// The first refusal since the last grant.
     private var refusal: Refusal?
     /// The refusals of used tokens.
     private var reuses: [Refusal] = []
@@ -68,12 +68,12 @@ struct RefreshHistory: Sendable {
         signIn = worker
     }
 
-    /// The next round begins.
+    /// Begins the next round.
     mutating func roundBegan() {
         earlier = (refreshes.count, faults.count, reuses.count)
     }
 
-    /// All access tokens that were granted so far expire. A worker may have refreshed since the round began.
+    /// Notes that all access tokens granted so far expire. A worker may have refreshed since the round began.
     mutating func accessTokensExpire() {
         expiredRotation = storedRotation
     }
@@ -86,12 +86,12 @@ struct RefreshHistory: Sendable {
         refreshes.append(Refresh(id: id, worker: worker, arrivedAt: now, storedRotation: storedRotation))
     }
 
-    /// The server recognized the token of a refresh as a used one.
+    /// Notes that the server recognized the token of a refresh as used.
     mutating func reuseDetected(id: String) {
         reuses.append(Refusal(id: id, unwritten: unwrittenGrants))
     }
 
-    /// The server has returned the same tokens again for a used token.
+    /// Notes that the server has returned the same tokens again for a used token.
     mutating func grantRepeated(id: String) {
         repeats.insert(id)
     }
@@ -149,7 +149,7 @@ struct RefreshHistory: Sendable {
         refusal.flatMap { explanation(of: $0, by: faults) }
     }
 
-    /// The reuse detections of this round, each with the fault that explains it. A fault explains one of them at most.
+    /// The reuse detections of this round, each with the fault that explains it. A fault explains at most one of them.
     func reusesOfRound() -> [(refresh: Refresh?, explanation: Explanation?)] {
         var unused = faults
         let all = reuses.map { reuse in

@@ -19,8 +19,8 @@ struct RoundEvidence: Sendable {
     /// The lease of the lock.
     var lease = Duration.seconds(1)
     var conditions = ConditionPlan()
-    /// The names that the server has for the session under test, as far as earlier rounds have shown, and for the sessions
-    /// that ended before it.
+    /// The server's names for the session under test, as far as known from earlier rounds, and for the sessions that
+    /// ended before it.
     var currentNames: Set<String> = []
     var formerNames: Set<String> = []
     /// The greatest lateness of the process with the server.
@@ -60,7 +60,8 @@ struct RoundEvidence: Sendable {
         return .explained(explanation)
     }
 
-    /// A worker that cannot watch the record may have missed the session. Its state is then that of the one before.
+    /// The workers' states. A worker that cannot watch the record may have missed the session, and still have the state
+    /// of the previous one.
     private var states: Set<WorkerState> {
         Set(
             ends.filter { worker, report in
@@ -70,7 +71,8 @@ struct RoundEvidence: Sendable {
     private var short: String { "\(session.prefix(8))" }
     private var faults: [RefreshHistory.Fault] { earlierFaults + history.faultsOfRound }
 
-    /// The greatest lateness of the machine in this round. A worker that was stopped says nothing about the machine.
+    /// The greatest lateness of the machine in this round. The lateness of a stopped worker says nothing about the
+    /// machine.
     var lateness: Duration {
         let suspects = Set(faults.map(\.worker))
         let late = tallies.map { ($0.worker, $0.tally.lateness) } + ends.map { ($0.worker, $0.report.lateness) }
@@ -92,9 +94,9 @@ struct RoundEvidence: Sendable {
             + excessRefreshes() + unexplainedReuses() + foreignContent() + lateNotices() + silentWatchFailures()
     }
 
-    /// A lateness after which another process may take the lock away.
+    /// The lateness after which another process may take over the lock.
     private var lateForLock: Duration { lease / 2 }
-    /// A lateness after which the server may refuse a token that is sent again.
+    /// The lateness after which the server may refuse a token that is sent again.
     private var lateForServer: Duration { max(lease, mode.grace) / 2 }
 
     private func wrongRecord() -> [Violation] {
@@ -174,12 +176,13 @@ struct RoundEvidence: Sendable {
     }
 
     private func excuseForRejection(of worker: WorkerName) -> String? {
-        // After a failed refresh calls are sent with the old token. After a loss, adopted tokens are refused too, and so are
-        // those of a replay if they were granted before the access tokens of this round expired.
+        // After a failed refresh, calls are sent with the old token. After a loss, adopted tokens are refused too. So
+        // are replayed tokens that were granted before the access tokens of this round expired.
         if wasStopped(worker) { return "the process was stopped" }
         if mode.mayLoseSessions, history.wasReused { return "the server had revoked the session" }
         if mode.grace > .zero, history.wasGrantedStaleTokens { return "the server repeated an earlier grant" }
-        // The worker did not know the newest tokens yet, and these had expired, too: a second rejection surfaces.
+        // The worker did not know the newest tokens yet, and these had expired too. The call fails with the second
+        // rejection.
         let missed = tallies.first { $0.worker == worker }?.tally.missedRotation
         if let missed, missed <= history.expiredRotation { return "the process had missed a rotation" }
         return nil
@@ -189,13 +192,13 @@ struct RoundEvidence: Sendable {
         faults.contains { $0.worker == worker && $0.kind == .stop }
     }
 
-    /// A round needs one refresh, and a forced refresh and each fault may cause another one. If a process is stopped during
-    /// its refresh and another one takes over, both the old token and the one that is stored late are tried. Those of wrong
-    /// clocks do not count.
+    /// A round needs one refresh. A forced refresh and each fault may cause another one. If a process is stopped during
+    /// its refresh and another one takes over, both the old token and the token that is stored late are tried.
+    /// Refreshes because of wrong clocks do not count.
     private func excessRefreshes() -> [Violation] {
         let storedLate = history.wasReused ? faults.count { $0.kind == .stop && $0.isDuringRefresh } : 0
         let needed = 1 + (action == .refresh ? 1 : 0) + faults.count + storedLate
-        // A refusal before the session's first grant is a late one of the previous session's token.
+        // A refusal before the session's first grant is a late refusal of the previous session's token.
         let late = history.refreshes.prefix { $0.status == 401 }.count
         let isLate = late < history.refreshes.count && history.refreshesOfRound.startIndex == 0
         let count = history.refreshesOfRound.count - (isLate ? late : 0) - refreshesOfWrongClocks
@@ -207,8 +210,9 @@ struct RoundEvidence: Sendable {
         ]
     }
 
-    /// The refreshes of this round by which a process replaced tokens that were new, because another process had stored
-    /// them with an expiry that has passed by its own clock. Each grant may cause one for each worker whose clock is ahead.
+    /// The refreshes of this round that replaced new tokens because of a wrong clock: another process had stored them
+    /// with an expiry that has passed by the refreshing process's clock. Each grant may cause one such refresh for each
+    /// worker whose clock is ahead.
     private var refreshesOfWrongClocks: Int {
         func clock(_ worker: WorkerName) -> Duration { conditions.conditions(of: worker).clockOffset }
         var unmatched = history.signIn.map { [$0] } ?? []
@@ -227,7 +231,8 @@ struct RoundEvidence: Sendable {
     /// The lifetime of an access token of the server.
     private static let tokenLifetime = Duration.seconds(15 * 60)
 
-    /// A used token may reach the server only in a mode that may lose sessions, and only by a fault of its own.
+    /// A used token may reach the server only in a mode that may lose sessions, and each time only because of a
+    /// separate fault.
     func unexplainedReuses() -> [Violation] {
         history.reusesOfRound().compactMap { refresh, explanation in
             if mode.mayLoseSessions, explanation != nil { return nil }
@@ -260,7 +265,8 @@ struct RoundEvidence: Sendable {
         }
     }
 
-    /// A worker notices the end of a session at once. One that cannot watch the record looks at it every five seconds.
+    /// A worker notices the end of a session at once. A worker that cannot watch the record checks it every five
+    /// seconds.
     private func lateNotices() -> [Violation] {
         ends.compactMap { worker, report in
             let isBlind = conditions.conditions(of: worker).watchLimit != nil
@@ -272,7 +278,7 @@ struct RoundEvidence: Sendable {
         }
     }
 
-    /// A worker that cannot watch the record says so.
+    /// A worker that cannot watch the record must report that.
     private func silentWatchFailures() -> [Violation] {
         tallies.compactMap { worker, tally in
             guard conditions.conditions(of: worker).watchLimit != nil, tally.watchFailures == 0 else { return nil }

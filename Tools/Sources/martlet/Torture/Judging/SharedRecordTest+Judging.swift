@@ -2,7 +2,7 @@ internal import Martlet
 internal import ReferenceBackend
 
 extension SharedRecordTest {
-    /// Collects what is known about a round after its workers have reported, and judges it.
+    /// Collects the evidence about a round after its workers have reported, and judges it.
     mutating func judge(
         _ round: Int, _ outcomes: [(name: WorkerName, outcome: WorkerPool.Outcome)],
         _ action: WorkerInstruction.Action?
@@ -32,8 +32,8 @@ extension SharedRecordTest {
         if evidence.hasEnded { endSession() }
     }
 
-    /// Waits until all workers have noticed that the session has ended. A worker that cannot watch the record makes a call
-    /// most of the time, because it would notice the end seconds later.
+    /// Waits until all workers have noticed that the session has ended. A worker that cannot watch the record usually
+    /// makes a call, because it would otherwise notice the end seconds later.
     private mutating func awaitEnd(
         _ round: Int, isSignOut: Bool
     ) async -> [(worker: WorkerName, report: EndReport)] {

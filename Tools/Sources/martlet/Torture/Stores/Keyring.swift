@@ -23,7 +23,7 @@ final class Keyring: Sendable {
         #endif
     }
 
-    /// The keyring did not start.
+    /// The error of a keyring that did not start.
     struct StartError: Error, CustomStringConvertible {
         let description: String
     }
@@ -116,7 +116,7 @@ final class Keyring: Sendable {
     /// Ends the programs and waits until they have exited.
     private func stop() async {
         let (folder, program) = (folder, program)
-        // A detached task: a cancelled one would not wait.
+        // Use a detached task: a cancelled task would not wait.
         await Task.detached {
             close(program.input)
             var status: Int32 = 0

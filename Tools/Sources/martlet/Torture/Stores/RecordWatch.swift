@@ -93,7 +93,7 @@ final class RecordWatch: Sendable {
     }
 }
 
-/// The records of a store in the order in which they were read, as far as the next one is judged by them.
+/// The part of a store's past that is needed to judge the next record.
 struct RecordHistory: Sendable {
     fileprivate(set) var findings = RecordWatch.Findings()
     private(set) var record: StoredSession?
@@ -104,8 +104,8 @@ struct RecordHistory: Sendable {
         return findings
     }
 
-    /// Adds what was read now.
-    /// - Returns: Whether the record is another one than before.
+    /// Adds the latest reading.
+    /// - Returns: Whether the record has changed.
     mutating func add(_ reading: StoreReading) -> Bool {
         switch reading {
         case .unavailable(let error):

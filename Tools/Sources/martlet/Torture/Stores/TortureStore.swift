@@ -65,6 +65,6 @@ enum TortureStore: String, CaseIterable, Sendable, Codable {
 
     private static func service(of folder: String) -> String { URL(filePath: folder).lastPathComponent }
 
-    /// Longer than the default, because many processes ask the same keyring at once.
+    /// Longer than the default, because many processes use the same keyring at once.
     private static let timeout = Duration.seconds(20)
 }

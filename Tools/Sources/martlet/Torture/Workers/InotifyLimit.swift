@@ -2,8 +2,9 @@ internal import Foundation
 
 /// A limit of inotify(7), and a way to reach it in this process alone.
 ///
-/// The real limits count for all processes of a user, so using them up would disturb programs that have nothing to do with
-/// the test. A filter of system calls (seccomp(2)) lets the call fail in this process with the error of the real limit.
+/// The real limits apply to all processes of a user, so using them up would disturb programs that have nothing to do
+/// with the test. A system call filter (seccomp(2)) makes the call fail in this process with the error of the real
+/// limit.
 enum InotifyLimit: String, CaseIterable, Sendable, Codable {
     /// `inotify_init1` fails, as when `max_user_instances` is reached.
     case instances
@@ -16,7 +17,7 @@ enum InotifyLimit: String, CaseIterable, Sendable, Codable {
     }
 
     #if os(Linux)
-        /// Whether this system has filters of system calls.
+        /// Whether this system supports system call filters.
         static var canBeReached: Bool {
             call.map { $0(Numbers.prctl, Numbers.getSeccomp, 0, 0, 0, 0) >= 0 } ?? false
         }

@@ -24,7 +24,7 @@ final class LatenessMeter: Sendable {
         }
     }
 
-    /// Returns the largest lateness since the last call, that of a tick that is overdue now included.
+    /// Returns the largest lateness since the last call, including that of a tick that is overdue now.
     func take() -> Duration {
         state.withLockedValue { state in
             defer { state = (.zero, .now) }

@@ -7,13 +7,14 @@ enum PlantedFault: String, CaseIterable, Sendable, Codable {
     case noLock = "no-lock"
     /// A cache that keeps the first response for all sessions.
     case sharedCache = "shared-cache"
-    /// The cookie of the first session goes with all later ones.
+    /// The cookie of the first session is sent in all later sessions.
     case sharedCookies = "shared-cookies"
     /// A download begins with the bytes of the first session's download.
     case sharedParts = "shared-parts"
-    /// A store that takes a session for gone if its token has expired by the wall clock when it is to be refreshed.
+    /// A store that reports a session as gone if its token has expired by the wall clock when it is about to be
+    /// refreshed.
     case trustedClock = "trusted-clock"
-    /// A store that says nothing about its changes if it cannot watch them.
+    /// A store that does not report that it cannot watch its changes.
     case silentStore = "silent-store"
 }
 
@@ -31,7 +32,7 @@ struct LocklessStore: TokenStore {
     }
 }
 
-/// A store with a planted fault that has its lock.
+/// A store with a planted fault other than a missing lock.
 struct FaultyStore: TokenStore {
     let base: AnyTokenStore
     let fault: PlantedFault

@@ -17,7 +17,7 @@ struct Program: Sendable {
         let output: Int32
     }
 
-    /// A system call failed, with the system's reason.
+    /// The error of a failed system call, with the system's reason.
     struct SpawnError: Error, CustomStringConvertible {
         let description: String
 
@@ -26,7 +26,8 @@ struct Program: Sendable {
         }
     }
 
-    /// Held while pipes are created and their ends marked close-on-exec: another child would inherit them before that.
+    /// Held while pipes are created and marked close-on-exec. Another child would inherit pipes that are not marked
+    /// yet.
     private static let spawnLock = NIOLock()
 
     /// Starts the executable in a new process group.
@@ -93,9 +94,9 @@ struct Program: Sendable {
         private typealias FileActions = posix_spawn_file_actions_t
     #endif
 
-    /// Connects the pipes to the child, and closes all else: a child that inherits a connection of a server in this process
-    /// would keep it open after the server has closed it.
-    /// - Returns: The flags for the start of the child.
+    /// Connects the pipes to the child, and closes all other descriptors. A child that inherits a connection of a
+    /// server in this process would keep it open after the server has closed it.
+    /// - Returns: The flags for spawning the child.
     private static func connect(_ actions: inout FileActions, reading: Int32, writing: Int32) -> Int16 {
         posix_spawn_file_actions_adddup2(&actions, reading, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, writing, STDOUT_FILENO)
@@ -104,7 +105,8 @@ struct Program: Sendable {
             posix_spawn_file_actions_addinherit_np(&actions, STDERR_FILENO)
             return flags | Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
         #else
-            // Closing a descriptor that is not open is no error, up to the limit of open files, which is 1024 or more.
+            // Closing a descriptor that is not open is not an error, up to the limit of open files, which is at least
+            // 1024.
             for descriptor in (STDERR_FILENO + 1)..<1024 {
                 posix_spawn_file_actions_addclose(&actions, descriptor)
             }

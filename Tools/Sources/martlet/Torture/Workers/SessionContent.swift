@@ -24,8 +24,8 @@ private struct SessionFile: APIEndpoint {
 
 /// The content that a worker has received and that names its session.
 struct ContentTally: Sendable, Codable {
-    /// The number of responses and files by the session that they name, as the server calls it. A file of parts names
-    /// several, joined with "+".
+    /// The number of responses and files by the session that they name, as the server calls it. A file with parts of
+    /// several sessions names all of them, joined with "+".
     var sessions: [String: Int] = [:]
     /// Calls whose token and cookie were of different sessions.
     var foreignCookies = 0
@@ -91,8 +91,8 @@ struct SessionContentReader: Sendable {
         }
     }
 
-    /// Downloads the file, which breaks off unless an earlier part of it is there. Every second call leaves the part to a
-    /// later one.
+    /// Downloads the file, which breaks off unless an earlier part of it is there. Every second call leaves the part to
+    /// a later call.
     func download() async throws(NetworkError) {
         let isPatient = state.withLockedValue { state in
             state.downloads += 1

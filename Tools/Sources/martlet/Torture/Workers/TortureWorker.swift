@@ -9,7 +9,7 @@ struct TortureWorker: Sendable {
     private let tally = NIOLockedValueBox(CallTally())
     private let lastEvents = NIOLockedValueBox<[String]>([])
     private let watchFailures = NIOLockedValueBox(0)
-    /// The session that the worker has seen last.
+    /// The last session that the worker has seen.
     private let seen = NIOLockedValueBox<String?>(nil)
     private let meter = LatenessMeter()
     private let content: SessionContentReader
@@ -114,7 +114,7 @@ struct TortureWorker: Sendable {
         let start = ContinuousClock.now
         if makesCall { _ = try? await client.send(NumberedProfile(number: 0)) }
         var state = await waitForState(atMost: configuration.timeout / 3) { $0 != .signedIn(session: session) }
-        // A worker that cannot watch the record looks at it every five seconds.
+        // A worker that cannot watch the record checks it every five seconds.
         if isSignOut, configuration.conditions.watchLimit != nil, state != .signedIn(session: session) {
             state = await waitForState(atMost: .seconds(6)) { $0 == .signedOut }
         }
@@ -174,7 +174,7 @@ struct TortureWorker: Sendable {
         return tally
     }
 
-    /// Makes one of the calls of a round: the second and the third are equal, and the fourth is a download.
+    /// Makes one of the calls of a round. The second and third calls are equal, and the fourth is a download.
     private func makeCall(_ number: Int) async throws(NetworkError) {
         switch number {
         case 1, 2: try await content.read()
@@ -183,13 +183,13 @@ struct TortureWorker: Sendable {
         }
     }
 
-    /// The rotation in the store, if this worker has other tokens.
+    /// The rotation in the store, if it differs from that of this worker's tokens.
     private func missedRotation() async -> Int? {
         guard case .found(let record) = await store.read() else { return nil }
         return tokens.currentTokens?.refreshToken == record.tokens.refreshToken ? nil : record.stamp.rotation
     }
 
-    /// Waits until this worker is signed in to the session, or until the record has another session or none.
+    /// Waits until this worker is signed in to the session, or until the record contains another session or none.
     private func waitForSession(_ session: String) async {
         await withTaskGroup { group in
             group.addTask { _ = await waitForState { $0 == .signedIn(session: session) } }
@@ -236,7 +236,7 @@ extension WorkerState {
 }
 
 extension SessionEvent {
-    /// The session that a process learns of.
+    /// The session that the event announces.
     fileprivate var begun: String? {
         switch self {
         case .restored(let stamp?), .signedIn(let stamp), .adopted(let stamp): stamp.session.rawValue

@@ -1,6 +1,6 @@
 internal import Martlet
 
-/// The part of the world of a worker that may differ from the other workers' worlds.
+/// The conditions of a worker that may differ from those of other workers.
 struct WorkerConditions: Sendable, Hashable, Codable {
     /// The transport that sends the worker's requests.
     var transport = WorkerTransport.asyncHTTPClient
@@ -10,7 +10,7 @@ struct WorkerConditions: Sendable, Hashable, Codable {
     var watchLimit: InotifyLimit?
 }
 
-/// The transports that Martlet has.
+/// The transports of Martlet.
 enum WorkerTransport: String, CaseIterable, Sendable, Codable {
     case asyncHTTPClient = "async-http-client"
     case urlSession = "url-session"
@@ -34,9 +34,9 @@ struct ConditionPlan: Sendable, Hashable {
     }
 
     var hardships: [Hardship] = []
-    /// Each new worker of a slot gets the next of these.
+    /// The transports, which the new workers of a slot get in turn.
     var transports = [WorkerTransport.asyncHTTPClient]
-    /// Makes the plans of stores and modes differ, which begin with the same workers.
+    /// An offset that makes the plans of stores and modes differ, because all of them begin with the same workers.
     var shift = 0
 
     private static let slots = (clock: 1, watch: 2)

@@ -1,6 +1,6 @@
 internal import Martlet
 
-// The messages between the torture test and its workers: one JSON value a line, over the worker's standard input and
+// The messages between the torture test and its workers: one JSON value per line, over the worker's standard input and
 // output.
 
 /// The name of a worker: its slot in the pool, and how many workers the slot has had including this one.
@@ -52,7 +52,7 @@ enum WorkerInstruction: Sendable, Codable {
     /// Waits until the session is no longer signed in, and then makes calls, which must fail.
     /// - `makesCall`: Whether the worker makes a call before that, which tells it that the session has ended.
     /// - `isSignOut`: Whether a user has signed out. A worker that cannot watch the record may still show the end of an
-    ///   earlier session, and then waits until it looks at the record.
+    ///   earlier session. It then waits until it checks the record.
     case awaitEnd(session: String, makesCall: Bool, isSignOut: Bool)
 
     /// An operation that runs in parallel with the calls.

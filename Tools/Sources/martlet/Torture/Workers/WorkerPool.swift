@@ -30,7 +30,7 @@ struct WorkerPool {
         self.configuration = configuration
     }
 
-    /// Starts a worker in each slot that has none alive.
+    /// Starts a worker in each slot without a living worker.
     /// - Returns: The names of new workers that did not report in time.
     mutating func fill(_ count: Int) async throws -> [WorkerName] {
         var fresh: [WorkerProcess] = []
@@ -88,7 +88,7 @@ struct WorkerPool {
     mutating func killAll() async {
         killed.formUnion(workers.map(\.name))
         for worker in workers { worker.signal(SIGKILL) }
-        // A detached task: a cancelled one would not wait, and the workers must not outlive this process.
+        // Use a detached task: a cancelled task would not wait, and the workers must not outlive this process.
         let workers = workers
         await Task.detached { for worker in workers { await worker.waitUntilExited() } }.value
     }
