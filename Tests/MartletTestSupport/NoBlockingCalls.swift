@@ -1,9 +1,9 @@
 package import MartletStorage
 package import Testing
 
-/// Fails a test if a task makes a call of the system that may block, or if any thread makes one under a lock.
+/// Fails a test if a task makes a system call that may block, or if any thread makes one under a lock.
 ///
-/// A test that makes such a call itself makes it in a ``BlockingQueue``. Debug builds only.
+/// A test that needs such a call makes it in a ``BlockingQueue``. Debug builds only.
 package struct NoBlockingCalls: TestTrait, SuiteTrait, TestScoping {
     package let isRecursive = true
 
@@ -33,8 +33,7 @@ package struct FoundCalls: Sendable {
     /// The calls of the current test's tasks, which inherit this value. `nil` in a test that may block.
     @TaskLocal private static var ofTest: Locked<[String]>?
 
-    /// The calls that no test could have made itself: those under a lock, and those of detached tasks, for example of a
-    /// refresh.
+    /// The calls that belong to no test: calls under a lock, and calls of detached tasks, for example of a refresh.
     package let ofNoTest = Locked<[String]>([])
 
     @Sendable package func add(_ call: String, isUnderLock: Bool) {

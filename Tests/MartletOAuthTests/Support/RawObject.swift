@@ -1,5 +1,5 @@
 #if canImport(CryptoKit) || Encryption
-    /// A JSON object as text, whose members may be anything, also no JSON, and may occur twice.
+    /// A JSON object as text. Its members may be any text, even invalid JSON, and may occur twice.
     struct RawObject: Sendable, ExpressibleByDictionaryLiteral {
         private(set) var members: [(name: String, json: String)]
 
@@ -7,7 +7,8 @@
             members = elements.map { (name: $0.0, json: $0.1) }
         }
 
-        /// The JSON of the first member with a name. Setting it replaces all; `nil` removes them.
+        /// The JSON of the first member with a name. Setting it replaces all members with that name; `nil` removes
+        /// them.
         subscript(name: String) -> String? {
             get { members.first { $0.name == name }?.json }
             set {
@@ -25,6 +26,6 @@
         var text: String { "{" + members.map { "\"\($0.name)\":\($0.json)" }.joined(separator: ",") + "}" }
     }
 
-    /// A JSON string of a text whose only character that needs an escape is the line break.
+    /// Converts a text to a JSON string. Only line breaks are escaped.
     func quoted(_ text: String) -> String { "\"\(text.replacing("\n", with: "\\n"))\"" }
 #endif

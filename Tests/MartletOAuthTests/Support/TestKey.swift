@@ -20,10 +20,10 @@
             case ps256 = "PS256"
         #endif
 
-        /// The algorithm that the rules know.
+        /// The algorithm in the rules; `nil` if they do not have it.
         var algorithm: SigningAlgorithm? { SigningAlgorithm(rawValue: rawValue) }
 
-        /// The public key of a set.
+        /// The public key, as in a key set.
         var jwk: RawObject {
             var key: RawObject
             switch self {

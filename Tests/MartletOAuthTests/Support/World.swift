@@ -19,7 +19,7 @@
         var metadataGate: Gate?
         var keysGate: Gate?
         var signer = TestKey.es256
-        /// Changes a good ID token.
+        /// Changes a valid ID token.
         var edit: @Sendable (inout TokenCase) throws -> Void = { _ in }
         /// Changes the token response.
         var editResponse: @Sendable (inout RawObject) -> Void = { _ in }
@@ -97,7 +97,7 @@
             return server
         }
 
-        /// Makes a manager whose API is at another origin than the server.
+        /// Makes a manager whose API has a different origin than the server.
         func manager() -> TokenManager {
             TokenManager(
                 baseURL: "https://api.example.com", store: store, oauth: server, transport: transport, time: time)
@@ -228,7 +228,7 @@
         }
     }
 
-    /// A sign-in that must fail: no trace of it stays, the earlier session goes on, and no text shows a secret.
+    /// A sign-in that must fail: it leaves no trace, the earlier session continues, and no text shows a secret.
     struct Refusal {
         let world: World
 
@@ -238,7 +238,7 @@
             world = World(script, holding: .fresh(7))
         }
 
-        /// Signs in, and checks what must be true after each failure.
+        /// Signs in, and checks the conditions that hold after every failure.
         /// - Returns: The error.
         func run(_ sourceLocation: SourceLocation = #_sourceLocation) async throws -> OAuthError {
             let tokens = world.manager()
@@ -280,13 +280,13 @@
     }
 
     extension World {
-        /// Like ``browse(_:)``, for a callback of the script that suspends first.
+        /// Works like ``browse(_:)``, for a script's callback that suspends first.
         func browseAgain(_ url: URL) async throws -> URL {
             let script = script.withLock { $0 }
             return try answer(url, script)
         }
 
-        /// The refresh tokens that were revoked, as soon as there are so many.
+        /// Waits until this many refresh tokens have been revoked, and returns them.
         func revokedTokens(_ count: Int) async -> [String] {
             await revocations.waitForArrivals(count)
             return requests(to: "/revoke").flatMap { request in

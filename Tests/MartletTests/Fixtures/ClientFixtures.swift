@@ -3,7 +3,7 @@ import MartletTesting
 
 @testable import Martlet
 
-/// The error a call threw, or `nil`.
+/// The error that a call threw, or `nil`.
 func error(_ body: () async throws -> Void) async -> NetworkError? {
     do { try await body() } catch { return error as? NetworkError }
     return nil

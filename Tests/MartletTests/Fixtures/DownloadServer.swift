@@ -11,7 +11,8 @@ final class DownloadServer: Sendable {
         var headers: HTTPFields = [.acceptRanges: "bytes", .eTag: "\"one\""]
         /// Whether responses have a Content-Length.
         var saysLength = true
-        /// After how many bytes the next responses break off. When the list is empty, responses are complete.
+        /// The numbers of bytes after which the next responses break off. When the list is empty, responses are
+        /// complete.
         var breaks: [Int] = []
         /// Responses for the first requests, sent in place of the file.
         var first: [StubTransport.Response] = []

@@ -55,7 +55,7 @@ final class FakeKeychain: Sendable {
         var hidesProtected = false
         /// The reasons shown in authentication prompts.
         var prompts: [String] = []
-        /// The faces and fingerprints that are enrolled; `nil` while the system does not tell.
+        /// The enrolled faces and fingerprints; `nil` while the system does not report them.
         var biometry: String? = "face-1"
         /// The signature of the running program.
         var build = "build 1"

@@ -56,7 +56,7 @@
         /// Reads the body and responds.
         func readBody() { mayRead.signal() }
 
-        /// Reads byte by byte, so that no byte of the body is consumed.
+        /// Reads the head byte by byte, so that no byte of the body is consumed.
         /// - Returns: The Content-Length, or 0 without one.
         private static func readHead(_ connection: Int32) -> Int {
             var head = ""

@@ -5,9 +5,9 @@
 
     @testable import MartletStorage
 
-    /// A device with Data Protection that can be locked: then the system refuses to open its files with `EPERM`.
+    /// A device with Data Protection. While it is locked, the system refuses to open its files with `EPERM`.
     final class LockedDevice: Sendable {
-        /// The class of each file and folder, by name, and whether the file was empty when it got the class.
+        /// The protection class of a file or folder, and whether the file was empty when it got the class.
         struct Entry: Sendable, Hashable {
             let name: String
             let dataClass: DataProtection.Class
@@ -22,7 +22,7 @@
                     var status = stat()
                     stat(path, &status)
                     let name = String(path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...])
-                    // The random part of a temporary name.
+                    // Remove the random part of a temporary name.
                     let parts = name.split(separator: ".")
                     let isTemporary = name.hasPrefix(".") && name.hasSuffix(".tmp")
                     let shown = isTemporary ? parts.dropLast(3).joined(separator: ".") : name

@@ -16,7 +16,7 @@ struct App: Sendable {
     let tokens: TokenManager
     let client: NetworkClient
 
-    /// Creates an app as after the start of its process.
+    /// Creates an app, as at the start of its process.
     init(
         _ setup: Setup, on backend: ReferenceBackend, over wire: Wire, storePath: String,
         store: (any TokenStore)? = nil, traffic: RecordingTransport? = nil, sinks: LogSinks = LogSinks(),
@@ -106,7 +106,7 @@ extension App {
         }
     }
 
-    /// Makes the stored token look expired since an hour ago, for the next start.
+    /// Makes the stored token look expired for an hour at the next start.
     func expireStoredToken() async throws {
         let record = try #require(await stored).expired(at: Date())
         try await AnyTokenStore.file(path: storePath).write(record)
@@ -165,7 +165,7 @@ extension AsyncStream<SessionEvent> {
     }
 }
 
-/// Polls until a condition holds that has no event.
+/// Polls until a condition that no event announces holds.
 func waitUntil(_ condition: () async -> Bool) async {
     while await !condition() { await Task.yield() }
 }

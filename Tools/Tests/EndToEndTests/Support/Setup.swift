@@ -37,8 +37,8 @@ struct Setup: Sendable {
         dialect: .legacy419, refresher: .json(path: "/auth/refresh"), revoker: .json(path: "/auth/logout"),
         rejection: .status(419))
 
-    /// Both tokens in a `result` member. Resources return bare JSON, so tests that need no particular dialect use it
-    /// too.
+    /// Both tokens in a `result` member. Resources return bare JSON, so tests that need no particular dialect also use
+    /// this setup.
     static let reissue = Setup(
         dialect: .reissue, refresher: .json(path: "/auth/reissue"), revoker: .json(path: "/auth/logout"))
 

@@ -41,10 +41,10 @@ enum Limitation: Sendable {
     /// systems, `URLSessionTransport` has no setting for it.
     case trustingAnAuthority
     /// FoundationNetworking crashes ("no response" in `_NativeProtocol.transferCompleted`) if a server closes the
-    /// connection within the head of its response.
+    /// connection in the middle of the response's head.
     case survivingHalfAHead
-    /// FoundationNetworking has no back-pressure and takes up to a second to cancel. In that second, an endless response
-    /// from this machine fills gigabytes of memory.
+    /// FoundationNetworking has no back-pressure and takes up to a second to cancel. In that second, an endless
+    /// response from this machine fills gigabytes of memory.
     case leavingAnEndlessResponse
 
     /// The transports that have the feature.
