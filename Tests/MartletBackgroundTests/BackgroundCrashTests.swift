@@ -41,7 +41,7 @@ struct BackgroundCrashTests {
         }
     }
 
-    @Test("another user who signs in after it gets nothing", arguments: Kind.allCases, [0, 1])
+    @Test("another user who signs in after the kill gets nothing of the transfer", arguments: Kind.allCases, [0, 1])
     func otherUser(kind: Kind, oldestAccepted: Int) async throws {
         try await TransferWorld.withFolder { folder in
             for snapshot in try await snapshots(kind, oldestAccepted, in: folder) {

@@ -7,7 +7,7 @@ import Testing
     /// https://developer.apple.com/documentation/uikit/uiapplicationdelegate/application(_:handleeventsforbackgroundurlsession:completionhandler:)
     private static let costly = ["challenge:", "willBeginDelayedRequest", "needNewBodyStream", "didReceive response:"]
 
-    @Test("it has no method for which the system must launch the app before a transfer goes on") func methods() throws {
+    @Test("it has no method that makes the system launch the app before a transfer continues") func methods() throws {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let path = "/\(root)/Sources/MartletBackground/BackgroundTransfers+Apple.swift"
         let source = try String(contentsOfFile: path, encoding: .utf8)

@@ -334,7 +334,7 @@ struct BackgroundOwnerConformanceTests {
             }
         }
 
-        @Test("the deletion of a removed transfer that is tried again leaves the body of a new one with its ID alone")
+        @Test("a retried deletion of a removed transfer does not delete the body of a new one with its ID")
         func reusedID() async throws {
             try await TransferWorld.with { world in
                 let transfers = try await world.launch(world.signedIn("ada"))

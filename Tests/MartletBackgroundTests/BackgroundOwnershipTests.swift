@@ -32,7 +32,7 @@ struct BackgroundOwnershipTests {
         }
     }
 
-    @Test("what ended while the app was not running is not given to another user", arguments: [200, 401, 500])
+    @Test("a transfer that ended while the app was closed is not given to another user", arguments: [200, 401, 500])
     func anotherUser(status: Int) async throws {
         try await TransferWorld.with { world in
             do {

@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("two with one identifier are an error, until the first is gone") func identifiers() async throws {
+    @Test("two objects with one identifier are an error until the first is released") func identifiers() async throws {
         try await TransferWorld.with { world in
             let tokens = await world.signedIn()
             var transfers: BackgroundTransfers? = try await world.launch(tokens, identifier: world.path)

@@ -26,7 +26,8 @@ import Testing
         }
     }
 
-    @Test("the next user's transfer with the ID of an ended user's starts") func idOfEndedUser() async throws {
+    @Test("the next user's transfer starts, although an ended user's transfer has its ID")
+    func idOfEndedUser() async throws {
         try await TransferWorld.with { world in
             let tokens = await world.signedIn("ada")
             let transfers = try await world.launch(tokens)
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("a file of a user who has signed out does not become the next user's, whose transfer has the same ID")
+    @Test("a signed-out user's file does not go to the next user's transfer with the same ID")
     func fileOfEndedUser() async throws {
         try await TransferWorld.with { world in
             let tokens = await world.signedIn("ada")

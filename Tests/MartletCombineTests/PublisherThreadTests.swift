@@ -37,7 +37,7 @@
             subscription.cancel()
         }
 
-        @Test("operators right behind a publisher with a scheduler run on it") func operators() async throws {
+        @Test("operators directly after a publisher with a scheduler run on it") func operators() async throws {
             let chosen = queue("chosen")
             let heard = Log()
             let here: @Sendable (String) -> Void = { [key] in

@@ -51,7 +51,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("an upgrade has them too") func upgrade() async throws {
+    @Test("an upgrade has the code, the message and the meta too") func upgrade() async throws {
         struct User: Decodable, Sendable {
             struct Inner: Decodable, Sendable { var id: Int }
             var user: Inner

@@ -59,7 +59,7 @@ struct ContainerTests {
         expectSame([String: Int].self, #"{"a":1,"a":2}"#)
     }
 
-    @Test("find keys that Swift takes for equal")
+    @Test("find keys that Swift considers equal")
     func equivalentKeys() {
         struct Keys: Decodable {
             let found: [Int?]

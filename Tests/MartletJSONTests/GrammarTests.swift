@@ -51,7 +51,7 @@ struct GrammarTests {
         }
     }
 
-    @Test("refuses every document that ends too early, without a read behind its end")
+    @Test("refuses every document that ends too early, without a read beyond its end")
     func refusesTruncation() {
         let json = Array(#"{"a\n\u00e9":[1.5e3,true,null,"é😀",{"b":false}],"text":"0123456789abcdef"}"#.utf8)
         for count in 0..<json.count {

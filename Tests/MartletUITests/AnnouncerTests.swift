@@ -52,7 +52,8 @@ import Testing
                 == [.milliseconds(500), .milliseconds(1500), .milliseconds(3500)])
     }
 
-    @Test("one that VoiceOver does not report is repeated once: it may have been read") func unreported() async {
+    @Test("an announcement that VoiceOver does not report is repeated once: it may have been read")
+    func unreported() async {
         #expect(await announce(.unreported, .unreported) == [.milliseconds(500), .milliseconds(1500)])
     }
 

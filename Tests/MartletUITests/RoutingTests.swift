@@ -16,7 +16,7 @@ import Testing
         return status
     }
 
-    @Test("every store that cannot be read has a message and a way on, and none locks the user out", arguments: kinds)
+    @Test("every storage error has a message and ways to continue, and none locks the user out", arguments: kinds)
     func stores(kind: StorageError.Kind) {
         let error = StorageError(kind, "errno 13")
         for state in [SessionState.unavailable(error), .unreadable(error)] {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("the best way on is to unlock, to try again, or to sign in, by the kind of the error")
+    @Test("the first way to continue is to unlock, to retry or to sign in, depending on the error")
     func best() {
         let first = Self.kinds.map { StorageError($0, "").recoveryActions.first }
         #expect(first == [.unlock, .retry, .signIn, .signIn, .retry, .retry])

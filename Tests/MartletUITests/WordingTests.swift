@@ -21,9 +21,7 @@ import Testing
         }
     }
 
-    @Test("the picker hands over pictures as they are, without a conversion before that of the library") func picker()
-        throws
-    {
+    @Test("the picker passes pictures on unconverted, because the library converts them") func picker() throws {
         let code = try String(
             contentsOfFile: Self.sources + "/MartletUI/Views/PictureField.swift", encoding: .utf8)
         let pickers = code.matches(of: /PhotosPicker\([^)]*\)/)

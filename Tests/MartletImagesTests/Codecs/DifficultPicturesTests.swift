@@ -66,7 +66,7 @@
             }
         }
 
-        @Test("a HEIC decodes to the same quarters", HEIFLibrary.isThere)
+        @Test("a HEIC decodes to the right colors in its four quarters", HEIFLibrary.isThere)
         func heif() async throws {
             let image = try await prepare("quarters.heic")
             #expect(image.format == .jpeg && image.size == PixelSize(width: 128, height: 96))

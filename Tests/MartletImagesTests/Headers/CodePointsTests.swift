@@ -43,7 +43,7 @@
         }
 
         @Test(
-            "unknown code points are ignored and dropped, and the other color information counts",
+            "unknown code points are ignored and dropped, and the other color information applies",
             arguments: [[2, 13, 0, 1], [1, 2, 0, 1], [12, 13, 1, 1], [12, 13, 0, 2], [12, 13, 0], []] as [[UInt8]])
         func unknown(code: [UInt8]) async throws {
             let plain = try await prepare(Self.marked(Pictures.data("clean.png"), code))

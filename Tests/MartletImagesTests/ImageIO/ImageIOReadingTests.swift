@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "Image I/O reduces only as far as leaves the last step to the library's own filter",
+        "Image I/O leaves the last step of a reduction to the library's own filter",
         arguments: [
             (4_032, 3_024, 1_024, 1_536), (3_024, 4_032, 1_024, 1_536), (2_048, 9, 1_024, 1_536),
             (1_537, 9, 1_024, 1_536), (1_500, 9, 1_024, 1_500), (1_024, 9, 1_024, 1_024), (3, 1, 1, 2), (9, 9, 1, 2),

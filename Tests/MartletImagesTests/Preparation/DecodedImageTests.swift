@@ -34,7 +34,7 @@ internal import Testing
         return (prepared, canvas.bitmaps.withLock { $0.last })
     }
 
-    @Test("it is encoded upright, and its pixels count")
+    @Test("it is encoded upright, with its size in pixels")
     func upright() async throws {
         let turns: [(Orientation, PixelSize, [UInt8])] = [
             (.up, PixelSize(width: 2, height: 1), [1, 2]), (.upMirrored, PixelSize(width: 2, height: 1), [2, 1]),
@@ -51,7 +51,7 @@ internal import Testing
         }
     }
 
-    @Test("it is scaled into the bounds, and drawn no larger than half as much again") func scaled() async throws {
+    @Test("it is scaled into the bounds, and drawn at no more than 1.5 times its new size") func scaled() async throws {
         let drawn = Locked<[PixelSize]>([])
         let image = DecodedImage(PixelSize(width: 4000, height: 3000), .right) { size in
             drawn.withLock { $0.append(size) }

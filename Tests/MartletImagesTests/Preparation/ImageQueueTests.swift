@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The image queue", .timeLimit(.minutes(10)))
 struct ImageQueueTests {
-    @Test("at most as many jobs run at once as the queue is wide, and all of them run")
+    @Test("no more jobs run at once than the queue is wide, and all of them run")
     func width() async throws {
         let queue = ImageQueue(width: 2)
         let running = Locked((now: 0, most: 0))

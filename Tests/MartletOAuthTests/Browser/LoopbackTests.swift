@@ -25,8 +25,7 @@
                 "GET \(target) HTTP/1.1\r\nHost: \(host ?? "127.0.0.1:\(port)")\r\nAccept: */*\r\n\r\n", to: port)
         }
 
-        @Test("the callback ends the wait, and its page has no script and is kept nowhere") func callback() async throws
-        {
+        @Test("the callback ends the wait, and its page has no script and is not cached") func callback() async throws {
             let page = Locked("")
             let (query, port) = try await listen { port in
                 let text = await get("/callback?code=abc&state=good", port)
@@ -48,7 +47,7 @@
             #expect(text.contains("Content-Length: \(length)\r\n"))
         }
 
-        @Test("other requests get an error and end nothing") func otherRequests() async throws {
+        @Test("other requests get an error and do not end the wait") func otherRequests() async throws {
             let statuses = Locked<[String]>([])
             let (query, _) = try await listen { port in
                 let host = "127.0.0.1:\(port)"
@@ -88,7 +87,7 @@
             #expect(statuses.withLock { $0 } == expected)
         }
 
-        @Test("idle and slow connections hold up no other one") func idleConnections() async throws {
+        @Test("idle and slow connections do not hold up others") func idleConnections() async throws {
             let kept = Locked<[RawVisitor]>([])
             let (query, _) = try await listen { port in
                 for number in 0..<(LoopbackListener.maximumConnections * 2) {
@@ -176,7 +175,7 @@
             #expect(redirect.hasPrefix("http://127.0.0.1:") && redirect.hasSuffix("/callback"))
         }
 
-        @Test("the system's browser opens a page of the listener, which leads to the server once")
+        @Test("the system's browser opens a page of the listener, which redirects to the server once")
         func hiddenURL() async throws {
             let world = World()
             let user = try await signIn(world, hidesURL: true) { page in

@@ -8,7 +8,7 @@
 
     @Suite("discovery", .timeLimit(.minutes(10))) struct DiscoveryTests {
         @Test(
-            "the metadata has two places, with the issuer's path behind or in front",
+            "the metadata has two URLs, with the issuer's path before or after the well-known part",
             arguments: [
                 (
                     "https://id.example.com",
@@ -41,7 +41,7 @@
             .json(Script(issuer: issuer).metadata.text)
         }
 
-        @Test("a server of OAuth without OpenID is found in the second place") func secondPlace() async throws {
+        @Test("an OAuth server without OpenID is found at the second URL") func secondPlace() async throws {
             let issuer = "https://id.example.com/one"
             let (discovery, transport) = discovery(of: issuer) { request in
                 request.path.hasPrefix("/.well-known/oauth-authorization-server") ? metadata(issuer) : .status(404)
@@ -57,8 +57,7 @@
                 })
         }
 
-        @Test("a revocation endpoint is found that only the second place names") func revocationEndpoint() async throws
-        {
+        @Test("a revocation endpoint that only the second URL names is found") func revocationEndpoint() async throws {
             let issuer = "https://id.example.com/one"
             var openID = Script(issuer: issuer).metadata
             openID["revocation_endpoint"] = nil
@@ -74,7 +73,7 @@
         }
 
         @Test(
-            "a second place that has nothing or describes another server adds nothing",
+            "a second URL that has no metadata or describes another server adds nothing",
             arguments: [
                 StubTransport.Response.status(404), .status(503),
                 .json(Script(issuer: "https://other.example.com").metadata.text),
@@ -91,7 +90,7 @@
             #expect(try await discovery.metadata().tokenEndpoint == issuer + "/token")
         }
 
-        @Test("a server that fails is not asked in the second place") func failure() async {
+        @Test("after a server error, the second URL is not tried") func failure() async {
             let (discovery, transport) = discovery(of: "https://id.example.com") { _ in .status(503) }
             let error = await #expect(throws: OAuthError.self) { try await discovery.metadata() }
             #expect(error?.kind == .discovery)
@@ -124,7 +123,7 @@
         }
 
         @Test(
-            "an issuer that is no https URL is not asked",
+            "an issuer that is not an https URL is not contacted",
             arguments: [
                 "http://id.example.com", "id.example.com", "https://id.example.com?x=1", "https://id.example.com#x", "",
                 "https://user@id.example.com", "ftp://id.example.com",
@@ -136,9 +135,7 @@
             #expect(transport.requests.isEmpty)
         }
 
-        @Test("a server on this machine needs no TLS, and its endpoints must be there or have it") func loopback()
-            async throws
-        {
+        @Test("a server on this machine needs no TLS, but its endpoints elsewhere do") func loopback() async throws {
             let issuer = "http://127.0.0.1:8080"
             let (good, _) = discovery(of: issuer) { _ in metadata(issuer) }
             #expect(try await good.metadata().tokenEndpoint == issuer + "/token")

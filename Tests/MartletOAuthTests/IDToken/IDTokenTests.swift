@@ -157,7 +157,7 @@
             #expect(test.failedCheck() == nil)
         }
 
-        @Test("several audiences are good if azp names the client") func audiences() throws {
+        @Test("several audiences are accepted if azp names the client") func audiences() throws {
             var test = TokenCase()
             test.claims["aud"] = "[\"other\",\"app\"]"
             test.claims["azp"] = quoted("app")
@@ -167,7 +167,7 @@
             #expect(test.failedCheck() == nil)
         }
 
-        @Test("a key without a name, a use or an algorithm is good if it is the only one", arguments: TestKey.allCases)
+        @Test("a lone key without a name, a use or an algorithm is accepted", arguments: TestKey.allCases)
         func namelessKey(_ key: TestKey) {
             var test = TokenCase(signedBy: key)
             for name in ["kid", "use", "alg"] { test.keys[0][name] = nil }
@@ -175,7 +175,7 @@
             #expect(test.failedCheck() == nil)
         }
 
-        @Test("keys for other purposes do not disturb") func otherKeys() {
+        @Test("keys for other purposes are ignored") func otherKeys() {
             var test = TokenCase()
             var encryption = TestKey.es256.jwk
             encryption["use"] = quoted("enc")
@@ -189,14 +189,14 @@
             #expect(test.failedCheck() == nil)
         }
 
-        @Test("a key that is no point of its curve verifies nothing") func pointOffTheCurve() throws {
+        @Test("a key that is not a point on its curve verifies nothing") func pointOffTheCurve() throws {
             var test = TokenCase()
             test.keys[0]["y"] = TestKey.number(Data(repeating: 1, count: 32))
             #expect(test.failedCheck() == .signature)
         }
 
         #if !canImport(CryptoKit)
-            @Test("the DER that Apple's Security gets is the one of another writer") func derOfRSA() throws {
+            @Test("the DER of an RSA key equals that of another encoder") func derOfRSA() throws {
                 let key = TestKey.rsa.publicKey
                 let numbers = try key.getKeyPrimitives()
                 let document = RSAPublicKeyDocument.make(modulus: numbers.modulus, exponent: numbers.publicExponent)

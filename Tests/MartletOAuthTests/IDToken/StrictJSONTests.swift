@@ -55,7 +55,7 @@
     }
 
     @Suite("Base64 for URLs", .timeLimit(.minutes(10))) struct Base64URLTests {
-        @Test("every length is written and read") func roundTrip() {
+        @Test("bytes of every length are encoded and decoded") func roundTrip() {
             for count in 0..<70 {
                 let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
                 let text = Base64URL.encode(bytes)

@@ -29,7 +29,7 @@
             #expect(tokens.currentTokens != nil)
         }
 
-        @Test("an error is shown until the next sign-in, and giving up is none") func errors() async {
+        @Test("an error is shown until the next sign-in, and a cancellation is not an error") func errors() async {
             let world = World()
             world.change { script in script.editCallback = { $0[0] = ("error", "access_denied") } }
             let model = OAuthSignInModel(world.server, to: world.manager(), scope: ["openid"])

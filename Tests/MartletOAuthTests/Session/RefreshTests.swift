@@ -96,9 +96,8 @@
             gate.open()
         }
 
-        @Test("keys that hang during a refresh cost the ID token its place, and no other token") func keysHang()
-            async throws
-        {
+        @Test("if fetching the keys hangs during a refresh, only the new ID token is dropped")
+        func keysHang() async throws {
             let (world, tokens) = try await signedIn()
             let first = try #require(tokens.currentTokens?.idToken)
             world.time.advance(by: KeyStore.lifetime)
@@ -169,7 +168,7 @@
             #expect(tokens.currentTokens?.accessToken == "access-1-of-the-server")
         }
 
-        @Test("an ID token that cannot be verified now leaves its place to the earlier one, and no token is lost")
+        @Test("an ID token that cannot be verified now is replaced by the earlier one, and no other token is lost")
         func keysAreDown() async throws {
             let (world, tokens) = try await signedIn()
             let first = try #require(tokens.currentTokens?.idToken)

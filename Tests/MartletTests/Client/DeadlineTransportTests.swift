@@ -6,7 +6,8 @@ import Testing
 @testable import Martlet
 
 @Suite("Transports that keep time limits by themselves", .timeLimit(.minutes(10))) struct DeadlineTransportTests {
-    @Test("one gets the time limit of a typed call, and its deadline is a timeout") func deadline() async throws {
+    @Test("a transport gets the time limit of a typed call, and its deadline is a timeout")
+    func deadline() async throws {
         let transport = DeadlineStub { limit in
             #expect(limit > .zero && limit <= .seconds(3600))
             throw DeadlineError()
@@ -64,9 +65,8 @@ import Testing
         #expect(seen.count == 2 && seen[1] < seen[0])
     }
 
-    @Test("with another clock, or where progress restarts the limit, the client keeps the limit") func otherLimits()
-        async throws
-    {
+    @Test("with another clock, or if progress restarts the limit, the client keeps the limit itself")
+    func otherLimits() async throws {
         let transport = DeadlineStub { _ in .numbers }
         let _: [Int] = try await client(transport) { $0.time = ManualTimeSource() }.send(Get("/a", .none))
         let client = client(transport) { $0.time = nil }

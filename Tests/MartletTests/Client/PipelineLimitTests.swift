@@ -179,7 +179,7 @@ import Testing
         limiter.release(claim)
     }
 
-    @Test("requests beyond the limit wait for short requests that open the reserve, and never for those that last")
+    @Test("requests beyond the limit wait for short requests that open the reserve, never for lasting ones")
     func reserve() throws {
         let limiter = ConcurrencyLimiter(reservePerConnection: 1) { _ in 3 }
         let origin = try BaseURL("https://api.example.com").location.get().origin

@@ -87,7 +87,8 @@ import Testing
         #expect(refusal.status == status)
     }
 
-    @Test("a failure whose body is not of the declared type is what it was without it") func otherBody() async throws {
+    @Test("a failure whose body does not match the declared type is reported without it")
+    func otherBody() async throws {
         let error = await failure(client("<html>", status: 502) { $0.errorBody = Problem.self })
         guard case .unacceptableStatus = error else {
             Issue.record("\(String(describing: error))")

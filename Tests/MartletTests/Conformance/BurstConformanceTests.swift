@@ -41,7 +41,7 @@ import Testing
         #expect(backend.rejections <= 8 + 8 * reserve)
     }
 
-    @Test("calls without a token open no reserve for the calls whose token is rejected")
+    @Test("calls without a token do not open the reserve for calls whose token is rejected")
     func openCallsOpenNoReserve() async throws {
         let backend = SimulatedBackend()
         let transport = NarrowTransport(backend.transport, connections: 8, reserve: 4)

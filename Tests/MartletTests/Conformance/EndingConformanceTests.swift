@@ -84,7 +84,7 @@ import Testing
         #expect(await App(store: disk.open("later"), time: time).tokens.restore() == .signedOut)
     }
 
-    @Test("without any reading the clock decides, and an event says so", arguments: [false, true])
+    @Test("if the store cannot be read, the clock decides, and an event says so", arguments: [false, true])
     func clockDecides(signsOut: Bool) async throws {
         let store = FailingTokenStore()
         store.fail(.read, times: nil)
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test("a mark is kept without a folder, and a lower one does not replace it over a record that cannot be read")
+    @Test("a mark needs no folder, and a lower one does not replace it, even if the record cannot be read")
     func marksOfFiles() async throws {
         try await TemporaryFolder.with { folder in
             let (coding, path) = (LosableCoding(), folder.path + "/missing/session")

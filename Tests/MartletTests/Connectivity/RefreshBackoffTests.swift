@@ -47,7 +47,7 @@ import Testing
         #expect(rig.time.uptime == .seconds(120))
     }
 
-    @Test("a network that was there all the time does not end it") func noChange() async throws {
+    @Test("a network that was available all along does not end it") func noChange() async throws {
         let rig = try await Rig(failingWith: [RefreshError(.timedOut, description: "slow")])
         await #expect(throws: SessionError.self) { try await rig.tokens.validTokens() }
         await rig.network.waitForSubscribers()
@@ -57,7 +57,7 @@ import Testing
         #expect(rig.attemptCount == 1)
     }
 
-    @Test("a server that asked for a pause gets it", arguments: [RefreshError.Kind.timedOut, .status(503)])
+    @Test("a pause that the server asked for is kept", arguments: [RefreshError.Kind.timedOut, .status(503)])
     func pauseAskedFor(kind: RefreshError.Kind) async throws {
         let rig = try await Rig(failingWith: [RefreshError(kind, retryAfter: .seconds(30), description: "busy")])
         await #expect(throws: SessionError.self) { try await rig.tokens.validTokens() }

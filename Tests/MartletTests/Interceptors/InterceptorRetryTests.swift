@@ -100,7 +100,7 @@ import Testing
         #expect(sent.headers[.userAgent] == "retry")
     }
 
-    @Test("a request that returns from a third party gets the token again, and is signed by none in between")
+    @Test("a request that returns from a third party is signed again, and not in between")
     func backHome() async throws {
         let signatures = Locked<[Bool]>([])
         let app = try await App.signedIn {

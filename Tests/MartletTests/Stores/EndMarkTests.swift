@@ -9,7 +9,7 @@ import Testing
     private let record = StoredSession(id: SessionID(), generation: 7, rotation: 3, tokens: .fresh(1))
 
     @Test(
-        "keeps its place and its reason in bytes",
+        "keeps its order and its reason when it is encoded",
         arguments: [
             nil, .refreshTokenRejected(code: "invalid_grant"), .refreshTokenRejected(code: nil), .noRefreshToken,
             .rotationLost,
@@ -126,9 +126,8 @@ import Testing
         #expect(await store.read() == .found(record))
     }
 
-    @Test("without lock files, a sign-out after an expiry is what the next start finds") func signOutAfterExpiry()
-        async throws
-    {
+    @Test("without lock files, the next start finds a sign-out that followed an expiry")
+    func signOutAfterExpiry() async throws {
         let storage = InMemoryStorage()
         let store = SecureTokenStore(storage: storage, key: "session", folder: nil)
         try await store.update { [record] _ in .write(record) }

@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("a file that cannot be watched is looked at, and an event says why") func exhausted() async throws {
+    @Test("a file that cannot be watched is polled, and an event says why") func exhausted() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/session.json"
             let exhausted = StorageError(.unreachable, "no space left on device")
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("a record that came and went between two looks at a file that cannot be watched is reported")
+    @Test("a record that came and went between two polls of an unwatched file is reported")
     func betweenLooks() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/session.json"

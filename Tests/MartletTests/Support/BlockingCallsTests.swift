@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("a lock asks the disk whether it is held in the decision of a store, which no task makes", .noBlockingCalls)
+    @Test("a store's decision, which runs in no task, checks on the disk whether a lock is held", .noBlockingCalls)
     func decisions() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("a decision without a lock for the record is made by no task either", .noBlockingCalls)
+    @Test("a decision of a store without a folder runs in no task either", .noBlockingCalls)
     func unlockedDecision() async throws {
         try await TemporaryFolder.with { folder in
             let held = try await ProcessLock(path: folder.path + "/a.lock").acquire(lease: .seconds(45))
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("the sources make no call that may block but through System, and wait only in BlockingQueue")
+    @Test("the sources make blocking calls only through System, and wait only in BlockingQueue")
     func sources() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources").standardized
         let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))

@@ -9,7 +9,7 @@ import Testing
         Data((String(repeating: #"{"a":["#, count: depth / 2) + "1" + String(repeating: "]}", count: depth / 2)).utf8)
     }
 
-    @Test("a deep value is read, and one that is too deep is none") func depth() {
+    @Test("a deep value is read, and one that is too deep is not") func depth() {
         #expect(JSONValue(body: Self.nested(JSONValue.maximumDepth)) != nil)
         #expect(JSONValue(body: Self.nested(JSONValue.maximumDepth + 2)) == nil)
     }

@@ -64,9 +64,8 @@ struct ContentCodingTests {
         #expect(text.contains("data(for:)"))
     }
 
-    @Test("a coding that was decoded after all does not hide what is wrong with the value") func decodedAfterAll()
-        async throws
-    {
+    @Test("a coding that was decoded after all does not hide the error in the value")
+    func decodedAfterAll() async throws {
         let transport = Self.encoded("br", Data(#"{"name":"Ada","age":"old"}"#.utf8))
         let failure = await error { _ = try await client(transport).send(Get("/me", .none), as: User.self) }
         guard case .decoding(_, let problem) = failure else {

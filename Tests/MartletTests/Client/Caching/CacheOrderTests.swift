@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("of several ages, the first counts") func ageList() async throws {
+    @Test("of several Age fields, the first counts") func ageList() async throws {
         var fields: HTTPFields = [.cacheControl: "max-age=60"]
         fields.append(HTTPField(name: .age, value: "59"))
         fields.append(HTTPField(name: .age, value: "1"))

@@ -80,7 +80,7 @@ import Testing
         #expect(try await sent([cookie], to: "https://api.example.com/a/b") == "a=1")
     }
 
-    @Test("the prefixes are accepted where they are right") func prefixes() async throws {
+    @Test("name prefixes are accepted if their conditions are met") func prefixes() async throws {
         let cookies = ["__Secure-a=1; Secure; Path=/", "__Host-b=2; Secure; Path=/"]
         #expect(try await sent(cookies, to: "https://api.example.com/") == "__Secure-a=1; __Host-b=2")
     }

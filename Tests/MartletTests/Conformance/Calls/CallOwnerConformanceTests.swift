@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: one owner from the door on", .timeLimit(.minutes(10))) struct CallOwnerConformanceTests {
+@Suite("Conformance: a call has one owner from the start", .timeLimit(.minutes(10))) struct CallOwnerConformanceTests {
     /// A way to a token for connections that Martlet does not make.
     enum Door: CaseIterable, Sendable {
         case tokens, signature

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: what can be sent only once does not wait for a network", .timeLimit(.minutes(10)))
+@Suite("Conformance: a call with a one-shot body does not wait for a network", .timeLimit(.minutes(10)))
 struct OfflineBodyConformanceTests {
     /// A device without a network. Nothing reads the body of a request.
     private struct NoNetwork: Transport {

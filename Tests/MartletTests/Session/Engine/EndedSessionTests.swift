@@ -83,7 +83,7 @@ import Testing
         #expect(machine.currentRecord?.id == carol.id)
     }
 
-    @Test("does not come back when another process stores it at a higher place") func raised() throws {
+    @Test("does not come back when another process stores it with a higher order") func raised() throws {
         var machine = signedIn()
         var ada = try #require(machine.currentRecord)
         machine.signedOut(at: clock)
@@ -122,7 +122,7 @@ import Testing
         #expect(session.id == bob.id && session.isSaved)
     }
 
-    @Test("gives way to a sign-in of another process that could not read the store, wherever it stands")
+    @Test("gives way to the sign-in of a process that could not read the store, whatever its order")
     func signInBelow() {
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
         _ = machine.loadRequested(by: 0)
@@ -138,7 +138,7 @@ import Testing
         #expect(machine.currentRecord?.id == bob.id)
     }
 
-    @Test("stays ended for a sign-in that learns of its mark before it is written without a reading")
+    @Test("stays ended: a sign-in that learns of its mark before a blind write is stored above the mark")
     func learnsTheMark() {
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
         _ = machine.loadRequested(by: 0)
@@ -154,7 +154,7 @@ import Testing
         #expect(record.order > mark.order)
     }
 
-    @Test("an overtaken write that has stored a later sign-in limits what the sign-in's own write may replace")
+    @Test("after an overtaken write, a sign-in's own write does not replace another process's later sign-in")
     func overtakenWrite() {
         var machine = signedIn()
         let bob = signIn(2, to: &machine)
@@ -167,7 +167,7 @@ import Testing
         #expect(machine.currentRecord?.id == carol.id)
     }
 
-    @Test("does not take the sign-in with it that has replaced it", arguments: [false, true])
+    @Test("does not end the sign-in that has replaced it", arguments: [false, true])
     func endedBySignIn(hasFailed: Bool) throws {
         var machine = signedIn()
         let tomorrow = StoredSession.generation(at: clock.addingTimeInterval(86_400))
@@ -191,7 +191,7 @@ import Testing
         #expect(machine.currentRecord?.id == carol.id)
     }
 
-    @Test("does not take the sign-in with it whose record was read before its own write has failed")
+    @Test("does not end a sign-in whose record was read before its own write failed")
     func readBeforeItsWrite() {
         var machine = signedIn()
         let bob = signIn(2, to: &machine)
@@ -248,7 +248,7 @@ import Testing
     }
 
     @Test(
-        "does not come back with a store that has the record of its sign-in and reports a failure",
+        "does not come back if a store keeps the record of its sign-in but reports a failure",
         arguments: [0, 86_400])
     func slowStore(ahead: TimeInterval) async throws {
         let time = ManualTimeSource()

@@ -42,7 +42,7 @@ import Testing
         while await states.next() != .signedOut {}
     }
 
-    @Test("of two sign-ins in a row, the second takes the higher place, so that it does not end with the first")
+    @Test("the second of two sign-ins in a row gets the higher order, so that it does not end with the first")
     func signInsInARow() {
         var machine = signedIn()
         // Both asked for a place before either of them took it.
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "a sign-out ends a session whose sign-in was being written above what its process knew",
+        "a sign-out ends a session that was being written above one unknown to its process",
         arguments: [false, true])
     func overtakenWrite(isLate: Bool) {
         var machine = signedIn()
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(
-        "an ending whose answer arrives after another process's sign-in was adopted is repeated",
+        "an ending whose result arrives after another process's sign-in was adopted is repeated",
         arguments: [true, false])
     func outdatedEnding(fails: Bool) throws {
         var machine = signedIn()
@@ -208,7 +208,7 @@ import Testing
         #expect(machine.currentRecord?.id == dave.id)
     }
 
-    @Test("a sign-in that was written unread below another process's, and answered late, rises above it and stays")
+    @Test("a sign-in that was written blindly below another process's is written again above it")
     func lateBlindWrite() throws {
         var machine = signedIn()
         let carol = StoredSession(id: SessionID(), generation: 1040, tokens: .fresh(3))
@@ -258,7 +258,7 @@ import Testing
         return (machine, record)
     }
 
-    @Test("a sign-in replaces an earlier one of its process, although that one was written late and in a higher place")
+    @Test("a sign-in replaces an earlier one of its process that was written late and with a higher order")
     func writtenHigher() async throws {
         let (time, isSlow) = (ManualTimeSource(), Locked(true))
         let disk = SimulatedDisk(time: time) { process, operation in

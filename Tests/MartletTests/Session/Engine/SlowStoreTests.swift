@@ -132,7 +132,7 @@ private final class StuckStore: TokenStore {
         #expect(record.id == session.id)
     }
 
-    @Test("the time limit of an earlier sign-in does not count for the next one") func ownLimit() async throws {
+    @Test("the time limit of an earlier sign-in does not apply to the next one") func ownLimit() async throws {
         let store = StuckStore()
         let time = ManualTimeSource()
         let tokens = TokenManager(

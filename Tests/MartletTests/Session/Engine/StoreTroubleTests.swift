@@ -82,7 +82,7 @@ import Testing
         #expect(machine.absence == .signedOut)
     }
 
-    @Test("a sign-in that another process has preceded by the clock, and that is written late, is not taken for ended")
+    @Test("a sign-in that is written late, above another process's sign-in, does not count as ended")
     func writtenLateAboveAnother() {
         var machine = Machine(policy: SessionPolicy(), sharesStore: true)
         _ = machine.loadRequested(by: 1)
@@ -105,7 +105,7 @@ import Testing
         #expect(!machine.needs(.write))
     }
 
-    @Test("a sign-in that failed to be written replaces a sign-in that its own sign-out has ended")
+    @Test("a sign-in whose write failed replaces an earlier one that its process has ended")
     func overEndedSignIn() {
         var machine = Machine.restored(StoredSession(id: SessionID(), generation: 1, tokens: .pair("ada")))
         let bob = StoredSession(id: SessionID(), generation: 2, tokens: .pair("bob"))
@@ -138,7 +138,7 @@ import Testing
         #expect(decision.update.ends == ends)
     }
 
-    @Test("a sign-in whose write failed replaces what it knew, even if another process has refreshed it, and no more")
+    @Test("a sign-in whose write failed replaces only the session that it knew, even if that was refreshed")
     func retryKnowsItsBase() {
         var machine = unwritten(bob, over: ada)
         #expect(machine.answer(.write, .found(ada.renewed(rotation: 1, .pair("ada-1")))) == .write(bob))
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    @Test("a session that only a sign-in which is over itself has overwritten is revoked") func replacedByFormer() {
+    @Test("a session is revoked even if the sign-in that has overwritten it is over") func replacedByFormer() {
         for isLate in [false, true] {
             var machine = Machine(policy: SessionPolicy())
             machine.signedIn(bob, deadlines: nil, by: 1)
@@ -280,7 +280,7 @@ import Testing
         #expect(machine.takeActions() == [.revoke(ada.tokens, expiresAt: nil), .emit(.storeRecovered(bob.stamp))])
     }
 
-    @Test("tokens wait for no deletion that is not needed any more before they are revoked") func lateRevocation() {
+    @Test("tokens are revoked without waiting for a deletion that is no longer needed") func lateRevocation() {
         var machine = Machine.restored(ada, sharesStore: true)
         machine.signedOut(at: SessionStateMachine.wallClock)
         machine.answer(.end, .unavailable(failure), failure: failure)
@@ -306,8 +306,7 @@ import Testing
         #expect(machine.absence == .signedOut)
     }
 
-    @Test("a delay that began for a reading keeps the manager once there is something to write") func workDuringDelay()
-    {
+    @Test("a retry delay that began for a reading retains the manager once there is a write") func workDuringDelay() {
         var machine = Machine.restored(ada, sharesStore: true)
         machine.answer(.read, .unavailable(failure))
         #expect(machine.takeActions() == [.retryStore(after: .seconds(1), hasWork: false)])

@@ -24,7 +24,7 @@ struct UnattendedSignInTests {
         }
     }
 
-    @Test("automaticSignIn, if the user signs in while its closure waits for something else", arguments: Way.allCases)
+    @Test("automaticSignIn gives way if the user signs in while its closure waits", arguments: Way.allCases)
     func automatic(way: Way) async throws {
         let gate = Gate()
         let app = App { config in
@@ -49,7 +49,7 @@ struct UnattendedSignInTests {
         #expect(!app.backend.revoked.contains { $0.contains("refresh-1") })
     }
 
-    @Test("automaticSignIn, if the user has signed in and expired while its closure waits", arguments: Way.allCases)
+    @Test("automaticSignIn does not replace a user who has expired while its closure waits", arguments: Way.allCases)
     func expired(way: Way) async throws {
         let gate = Gate()
         let app = App { config in
@@ -101,7 +101,7 @@ struct UnattendedSignInTests {
         #expect(app.tokens.state == .signedIn(user))
     }
 
-    @Test("a registration that starts while the user's sign-in is being saved", arguments: [false, true])
+    @Test("a registration gives way to a user's sign-in that is being saved", arguments: [false, true])
     func whileSaved(isReplaced: Bool) async throws {
         let (store, gate) = (FailingTokenStore(), Gate())
         let app = App(store: store)
@@ -121,7 +121,7 @@ struct UnattendedSignInTests {
         #expect(app.tokens.state == .signedIn(user))
     }
 
-    @Test("a registration whose picture is still being prepared") func picture() async throws {
+    @Test("a registration gives way while its picture is being prepared") func picture() async throws {
         let gate = Gate()
         let app = App()
         await app.tokens.restore()

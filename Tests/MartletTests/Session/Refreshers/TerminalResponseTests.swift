@@ -16,7 +16,7 @@ import Testing
         #expect(try await isSignedIn(after: .json(#"{"error":"invalid_client"}"#, status: status)))
     }
 
-    @Test("a rule combines statuses with codes at statuses of their own")
+    @Test("a rule combines statuses with codes at their own statuses")
     func combined() async throws {
         let rule = SessionEndRule.status(410).or(.code("CLOSED", status: 409)).or(.code("GONE"))
         let refresher = HTTPTokenRefresher(path: "/oauth/token", placement: .bearer, sessionEnd: rule)
@@ -35,7 +35,7 @@ import Testing
         #expect(try await isSignedIn(after: .json(#"{"code":40103,"data":null}"#), refresher: refresher) == false)
     }
 
-    @Test("no rule makes a failure terminal that passes", arguments: [302, 408, 429, 500, 503])
+    @Test("no rule makes a transient failure terminal", arguments: [302, 408, 429, 500, 503])
     func neverTerminal(status: Int) async throws {
         let rule = SessionEndRule.status(status).or(.code("DEAD", status: status))
         let refresher = HTTPTokenRefresher(path: "/oauth/token", placement: .bearer, sessionEnd: rule)

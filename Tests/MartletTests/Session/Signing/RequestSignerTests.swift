@@ -139,7 +139,7 @@
             #expect(app.backend.refreshCalls == 0)
         }
 
-        @Test("a request is forgotten with its object, and not before") func forgetting() async throws {
+        @Test("a request is forgotten when its object is released, and not before") func forgetting() async throws {
             let app = try await App.signedIn()
             let (signer, kept) = (RequestSigner(tokens: app.tokens), Request())
             var attempt = URLRequest(url: url)
@@ -156,7 +156,7 @@
             }
         }
 
-        @Test("requests under way are all remembered") func manyAtOnce() async throws {
+        @Test("all requests in progress are remembered") func manyAtOnce() async throws {
             let app = try await App.signedIn()
             let signer = RequestSigner(tokens: app.tokens)
             let requests = (0..<200).map { _ in Request() }

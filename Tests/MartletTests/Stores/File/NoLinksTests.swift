@@ -10,8 +10,8 @@
     @Suite("A file system without hard links", .timeLimit(.minutes(10))) struct NoLinksTests {
         private static let reasons = [EPERM, EOPNOTSUPP, ENOTSUP, EMLINK, ENOSYS]
 
-        @Test("a lock is taken away without links, once", arguments: reasons) func takeover(reason: Int32) async throws
-        {
+        @Test("without links, a lock is taken over exactly once", arguments: reasons)
+        func takeover(reason: Int32) async throws {
             try await TemporaryFolder.with { folder in
                 try await SystemFaults.inject(["link": reason], in: folder) {
                     let (suspended, holder) = try busyLock(in: folder)
@@ -25,9 +25,8 @@
             }
         }
 
-        @Test("a file is created as a whole without links, once", arguments: reasons) func creation(reason: Int32)
-            async throws
-        {
+        @Test("without links, a file is created completely and once", arguments: reasons)
+        func creation(reason: Int32) async throws {
             try await TemporaryFolder.with { folder in
                 try await SystemFaults.inject(["link": reason], in: folder) {
                     let file = PrivateFile(path: folder.path + "/key")
@@ -69,7 +68,7 @@
             }
         }
 
-        @Test("a download is published where its file without a name cannot be linked", arguments: reasons)
+        @Test("a download is published even if its unnamed file cannot be linked", arguments: reasons)
         func download(reason: Int32) async throws {
             try await TemporaryFolder.with { folder in
                 var generator = SeededGenerator(seed: 3)

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("where there is no session, no prompt is shown") func empty() async throws {
+    @Test("without a session, no prompt is shown") func empty() async throws {
         try await KeychainApp.with { app in
             #expect(await gated(app).store().read().isEmpty)
             #expect(app.keychain.state.prompts.isEmpty)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("a session of a sign-in during which the system did not tell is bound when it is first read")
+    @Test("a session stored while the enrolled faces were unknown is bound when it is first read")
     func lateBinding() async throws {
         try await KeychainApp.with { app in
             let app = gated(app, by: .currentBiometry("Open your account"))

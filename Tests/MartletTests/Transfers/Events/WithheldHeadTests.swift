@@ -101,7 +101,7 @@ struct WithheldHeadTests {
         #expect(server.count == 1)
     }
 
-    @Test("a timeout of a typed call says nothing of streams") func typed() async throws {
+    @Test("the error of a typed call that times out gives no advice about streams") func typed() async throws {
         let server = Server([.contentType: "text/plain"])
         let call = Task { await error { _ = try await server.client.data(for: Get("/log", .none)) } }
         await server.time.waitForSleepers(1)

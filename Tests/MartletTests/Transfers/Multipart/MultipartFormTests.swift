@@ -197,7 +197,7 @@ struct MultipartFormTests {
         #expect(problem?.description.contains("\"film\"") == true)
     }
 
-    @Test("a stream that can be created again is created when its turn comes, in each pass")
+    @Test("a stream that can be created again is created only when its part is sent, in each pass")
     func createdInTurn() async throws {
         let created = Locked(0)
         var form = MultipartForm()

@@ -69,7 +69,7 @@ struct PinningTests {
     }
 
     @Test(
-        "What is not a host cannot be pinned",
+        "A text that is not a host cannot be pinned",
         arguments: [
             "", "https://a.example", "a.example/x", "*.a.example", ".example", "bücher.example", "a%2Eexample", "a b",
         ]

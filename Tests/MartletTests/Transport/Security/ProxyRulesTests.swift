@@ -39,7 +39,7 @@ struct ProxyRulesTests {
     }
 
     @Test(
-        "A value that is no proxy is refused, without its password in the error",
+        "A value that is not a proxy is refused, without its password in the error",
         arguments: [
             "http://user:hunter2@", "http://user:hunter2@p.example:99999", "http://user:hunter2@p example",
             "ftp://user:hunter2@p.example", "https://user:hunter2@p.example", "socks5://user:hunter2@p.example",
@@ -53,7 +53,7 @@ struct ProxyRulesTests {
     }
 
     @Test(
-        "Settings that are no proxy are refused",
+        "Settings that are not a proxy are refused",
         arguments: [
             ProxySettings.http(host: "", port: 1), .http(host: "http://p.example", port: 1), .http(host: "p", port: 0),
             .http(host: "p", port: 65536), .http(host: "p", port: 1, password: "x"),
