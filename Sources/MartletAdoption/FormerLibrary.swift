@@ -33,7 +33,6 @@ public enum FormerLibrary: Sendable, Hashable, CaseIterable {
     /// dot and the ID of the identity pool if there is one, and `.session`.
     case amplify
 
-    /// Reads a record.
     func record(_ data: Data) throws(AdoptionError) -> any LibraryRecord {
         switch self {
         case .appAuth: try AppAuthRecord(data: data)

@@ -99,7 +99,6 @@ extension FormerTokens {
             KeychainItem(service: service, account: account, accessGroup: accessGroup), decode: library.session(in:))
     }
 
-    /// Tokens in an item of the Keychain.
     private static func keychain(
         _ item: KeychainItem, decode: @escaping @Sendable (Data) throws -> (tokens: Tokens, account: SessionAccount)
     ) -> FormerTokens {

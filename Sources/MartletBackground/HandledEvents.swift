@@ -18,7 +18,6 @@ final class HandledEvents: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether a task waits.
     var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
     /// Waits for the report, or until the task is cancelled.

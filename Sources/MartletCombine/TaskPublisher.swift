@@ -118,7 +118,6 @@
     // MARK: - For the task
 
     extension TaskSubscription {
-        /// Whether the task waits for demand.
         var isWaiting: Bool { state.withLock { $0.waiting != nil } }
 
         /// Delivers a value on demand, or drops it after the end.

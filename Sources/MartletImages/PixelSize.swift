@@ -25,7 +25,6 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     /// Returns the size with more pixels.
     func orLarger(_ other: PixelSize) -> PixelSize { other.count > count ? other : self }
 
-    /// The size with width and height swapped.
     var transposed: PixelSize { PixelSize(width: height, height: width) }
 
     /// Returns the largest size with the same aspect ratio within the bounds: never larger than this size, and at least

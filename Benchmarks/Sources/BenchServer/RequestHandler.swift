@@ -6,7 +6,6 @@ final class RequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// The duration of a refresh.
     private static let refreshTime = TimeAmount.milliseconds(50)
 
     private let backend: NIOLoopBoundBox<Backend>

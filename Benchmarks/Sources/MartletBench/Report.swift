@@ -7,7 +7,6 @@ struct Report {
     /// Whether the figures are good enough to judge the targets.
     let isSerious: Bool
 
-    /// Prints whether a measurement meets its target.
     func verdict(_ target: String, _ measured: Double, isMet: (Double) -> Bool) {
         guard isSerious else { return }
         print("Target: \(target). Measured \(measured.formatted(2)): \(isMet(measured) ? "met" : "missed").")

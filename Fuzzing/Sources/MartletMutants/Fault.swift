@@ -12,7 +12,6 @@ struct Fault {
     let code: SwiftCode
     /// The place in the file.
     let range: Range<Int>
-    /// The code with the fault.
     let faulty: String
     /// The code that has the fault when the switch with this number is on, and the declaration that it needs. All
     /// faults of a run are compiled at once, because a build takes longer than the tests.

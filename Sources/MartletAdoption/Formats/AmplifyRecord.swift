@@ -20,13 +20,10 @@ internal import Martlet
 /// `CredentialStorage/AmplifyCredentials.swift`, `CredentialStorage/AWSCognitoAuthCredentialStore.swift`,
 /// `StateMachine/CodeGen/Data/SignedInData.swift`, `Models/AWSCognitoUserPoolTokens.swift`).
 struct AmplifyRecord: LibraryRecord {
-    /// The tokens of the session.
     let tokens: Tokens
     /// The user's ID in the user pool: the claim `sub` of the access token, as Amplify stored it.
     let userID: String?
 
-    /// Reads a record.
-    /// - Throws: ``AdoptionError`` if the data is not a record with tokens that can be used without the library.
     init(data: Data) throws(AdoptionError) {
         self = try reading("Amplify") { () throws(RecordProblem) in
             let user = try readJSON(AmplifyCredentials.self, from: data).signedInUser()

@@ -14,13 +14,10 @@ internal import Martlet
 /// Read from AppAuth-iOS 2.1.0 (`Sources/AppAuthCore/OIDAuthState.m`, `OIDTokenResponse.m`,
 /// `OIDAuthorizationResponse.m`, `OIDFieldMapping.m`); the keys have been the same since 1.0.0.
 struct AppAuthRecord: LibraryRecord {
-    /// The tokens of the session.
     let tokens: Tokens
     /// The subject of the ID token, which is not verified.
     let userID: String?
 
-    /// Reads a record.
-    /// - Throws: ``AdoptionError`` if the data is not a record with tokens that can be used without the library.
     init(data: Data) throws(AdoptionError) {
         self = try reading("AppAuth") { () throws(RecordProblem) in
             try AppAuthRecord(state: KeyedArchive(data).root("OIDAuthState"))

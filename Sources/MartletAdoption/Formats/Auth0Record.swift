@@ -16,13 +16,10 @@ internal import Martlet
 /// Read from Auth0.swift 3.1.0 (`Auth0/Credentials.swift`, `Auth0/CredentialsManager.swift`), 2.10.0, 2.0.0 and 1.39.1.
 /// All archive the class under the name `A0Credentials`, with the same keys.
 struct Auth0Record: LibraryRecord {
-    /// The tokens of the session.
     let tokens: Tokens
     /// The subject of the ID token, which is not verified here.
     let userID: String?
 
-    /// Reads a record.
-    /// - Throws: ``AdoptionError`` if the data is not a record with tokens that can be used without the library.
     init(data: Data) throws(AdoptionError) {
         self = try reading("Auth0.swift") { () throws(RecordProblem) in
             try Auth0Record(credentials: KeyedArchive(data).root("A0Credentials"))

@@ -85,7 +85,6 @@ struct BinaryPropertyList: Sendable {
         }
     }
 
-    /// The number of bytes of the list.
     var length: Int { bytes.count }
 
     /// The number of bytes that an object fills, without its elements.

@@ -19,13 +19,10 @@ internal import Martlet
 /// `SystemService/SecureTokenService.swift`, `Auth/Auth.swift`, `SystemService/AuthStoredUserManager.swift`) and 9.6.0
 /// (`FirebaseAuth/Sources/User/FIRUser.m`). The classes keep their Objective-C names and keys.
 struct FirebaseRecord: LibraryRecord {
-    /// The tokens of the session.
     let tokens: Tokens
     /// The user's ID, `uid`.
     let userID: String?
 
-    /// Reads a record.
-    /// - Throws: ``AdoptionError`` if the data is not a record with tokens that can be used without the library.
     init(data: Data) throws(AdoptionError) {
         self = try reading("Firebase Auth") { () throws(RecordProblem) in
             try FirebaseRecord(user: KeyedArchive(data).root("FIRUser"))

@@ -15,13 +15,10 @@ internal import Martlet
 /// Read from GTMAppAuth 5.0.0 (`GTMAppAuth/Sources/AuthSession.swift`, `KeychainStore/KeychainStore.swift`). All
 /// versions archive the class under the name `GTMAppAuthFetcherAuthorization`, which is that of version 1.
 struct GTMAppAuthRecord: LibraryRecord {
-    /// The tokens of the session.
     let tokens: Tokens
     /// The subject of the ID token, which is not verified; without one, the user's ID as GTMAppAuth stored it.
     let userID: String?
 
-    /// Reads a record.
-    /// - Throws: ``AdoptionError`` if the data is not a record with tokens that can be used without the library.
     init(data: Data) throws(AdoptionError) {
         self = try reading("GTMAppAuth") { () throws(RecordProblem) in
             let session = try KeyedArchive(data).root("GTMAppAuthFetcherAuthorization", "GTMAuthSession")

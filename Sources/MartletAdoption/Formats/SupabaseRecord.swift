@@ -16,13 +16,10 @@ internal import Martlet
 /// Read from supabase-swift 2.55.1 (`Sources/Auth/Internal/SessionStorage.swift`, `Sources/Auth/Types.swift`). Since
 /// 2.27.0 the keys are in camel case, before that in snake case; before 2.17.0 a `StoredSession` wraps the session.
 struct SupabaseRecord: LibraryRecord {
-    /// The tokens of the session.
     let tokens: Tokens
     /// The user's ID, in lowercase as the server writes it.
     let userID: String?
 
-    /// Reads a record.
-    /// - Throws: ``AdoptionError`` if the data is not a record with tokens that can be used without the library.
     init(data: Data) throws(AdoptionError) {
         self = try reading("supabase-swift") { () throws(RecordProblem) in
             let session = try readJSON(StoredSession.self, from: data).session

@@ -8,7 +8,6 @@
     #endif
 
     extension OAuthServer {
-        /// The rules for each ID token of this server.
         func rules(by metadata: ServerMetadata) -> IDTokenRules {
             IDTokenRules(
                 issuer: issuer, clientID: client.id, algorithms: metadata.algorithms, now: link.time.wallClock)

@@ -60,7 +60,6 @@
             }
         }
 
-        /// A signed token with a header and claims.
         func sign(_ header: String, _ claims: String) throws -> String {
             let text = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
             return text + "." + Base64URL.encode(try signature(of: text))
@@ -101,7 +100,6 @@
         static func number(_ bytes: Data) -> String { quoted(Base64URL.encode(bytes)) }
     }
 
-    /// The text of a key set.
     func keySet(_ keys: [RawObject]) -> String {
         "{\"keys\":[" + keys.map(\.text).joined(separator: ",") + "]}"
     }

@@ -21,7 +21,6 @@
         var signer = TestKey.es256
         /// Changes a valid ID token.
         var edit: @Sendable (inout TokenCase) throws -> Void = { _ in }
-        /// Changes the token response.
         var editResponse: @Sendable (inout RawObject) -> Void = { _ in }
         var tokenResponse: StubTransport.Response?
         /// Changes the parameters of the callback.

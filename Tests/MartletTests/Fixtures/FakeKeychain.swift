@@ -59,7 +59,6 @@ final class FakeKeychain: Sendable {
         var biometry: String? = "face-1"
         /// The signature of the running program.
         var build = "build 1"
-        /// The names of all calls.
         var calls: [String] = []
         /// Overrides the status of the next calls with a given name.
         var responses: [(call: String, status: KeychainStatus)] = []

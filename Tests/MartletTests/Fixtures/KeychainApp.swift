@@ -38,7 +38,6 @@ struct KeychainApp: Sendable {
         SecureTokenStore(storage: storage(), key: account, folder: folder)
     }
 
-    /// Unlocks the device.
     func unlock() {
         keychain.change { $0.device = .unlocked }
         unlocks.tell()

@@ -5,7 +5,6 @@ internal import MartletTesting
 struct TemporaryFolder: Sendable {
     let path: String
 
-    /// Writes a file and returns its path.
     @discardableResult
     func file(_ name: String, _ content: Data = Data()) throws -> String {
         let path = path + "/" + name
@@ -13,7 +12,6 @@ struct TemporaryFolder: Sendable {
         return path
     }
 
-    /// Appends bytes to a file.
     func extend(_ path: String, by bytes: Data) throws {
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         defer { try? handle.close() }
@@ -21,7 +19,6 @@ struct TemporaryFolder: Sendable {
         try handle.write(contentsOf: bytes)
     }
 
-    /// Truncates a file.
     func cut(_ path: String, to size: UInt64) throws {
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         defer { try? handle.close() }

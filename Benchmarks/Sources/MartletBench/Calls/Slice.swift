@@ -5,7 +5,6 @@ struct Slice: Codable, Sendable {
     var calls: Int
     var failures: Int
     var seconds: Double
-    /// The CPU time of the client's process.
     var cpuSeconds: Double
     /// The resident memory of the client's process afterwards, and at its peak.
     var residentBytes: Int

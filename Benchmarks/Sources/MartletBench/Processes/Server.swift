@@ -8,7 +8,6 @@ internal import NIOHTTP1
 /// The server's process and its controls, which are not part of any client's measurement. Its executable is next to
 /// this one.
 final class Server {
-    /// The duration of a refresh, in seconds.
     static let refreshSeconds = 0.05
 
     let port: Int

@@ -61,6 +61,5 @@ extension timeval {
 }
 
 extension Duration {
-    /// The duration in seconds.
     var inSeconds: Double { self / .seconds(1) }
 }

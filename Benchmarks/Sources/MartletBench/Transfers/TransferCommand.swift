@@ -72,7 +72,6 @@ struct TransferCommand: AsyncParsableCommand {
         return NetworkClient(tokens: tokens)
     }
 
-    /// Downloads with async-http-client alone.
     private static func download(_ url: String, to path: String) async throws {
         let client = HTTPClient()
         try? FileManager.default.removeItem(atPath: path)

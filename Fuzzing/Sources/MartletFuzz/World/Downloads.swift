@@ -23,7 +23,6 @@ struct FilmEndpoint: APIEndpoint {
 final class DownloadFolder: @unchecked Sendable {
     private var path: String?
 
-    /// The path of the film.
     func film() throws -> String {
         if let path { return "\(path)/film" }
         // Keep the files in memory if the system has a folder for that.

@@ -235,7 +235,6 @@ final class History: @unchecked Sendable {
         entries.append(Entry(at: time.uptime, what: what))
     }
 
-    /// Records the response to a request.
     func respond(_ status: Int, at index: Int) {
         guard case .request(var exchange) = entries[index].what else { return }
         (exchange.status, exchange.answeredAt) = (status, time.uptime)

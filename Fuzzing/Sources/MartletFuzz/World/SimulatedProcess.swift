@@ -219,7 +219,6 @@ struct SimulatedProcess: Sendable {
         }
     }
 
-    /// Reads a resource that all callers read.
     private func read(_ resource: Resource, _ call: Int, _ caller: Int) async -> Reply {
         begin(call, caller, .shared(resource))
         do throws(NetworkError) {
@@ -383,7 +382,6 @@ final class SharedDice: @unchecked Sendable {
 }
 
 extension NetworkConfig {
-    /// Keeps cookies and responses.
     fileprivate mutating func keepResponses() {
         cookies = CookieJar()
         cache = HTTPCache()

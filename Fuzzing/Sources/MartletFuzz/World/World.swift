@@ -109,7 +109,6 @@ final class World: @unchecked Sendable {
         if power.isOn { history.add(.returns(life, call: call, reply)) }
     }
 
-    /// Runs the schedule to its end.
     func run() throws -> SeededScheduler.Run<Void> {
         defer { downloads.remove() }
         var scheduler = SeededScheduler(seed: seed, time: time)

@@ -43,7 +43,6 @@ struct TokenServer {
         revoked.insert(session)
     }
 
-    /// Whether a process has revoked the tokens of a session.
     func hasRevoked(_ session: Int) -> Bool { revoked.contains(session) }
 
     /// Whether the server accepts the newest tokens of a session, and a process has received them.

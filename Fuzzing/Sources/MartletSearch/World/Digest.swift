@@ -236,7 +236,6 @@ extension StorageError.Kind {
 }
 
 extension TokenManager {
-    /// A copy of the state machine.
     var machine: SessionStateMachine { inspect(\.machine) }
 
     /// Makes the IDs of jobs and callers differ from all other numbers.

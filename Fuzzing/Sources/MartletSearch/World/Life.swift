@@ -13,7 +13,6 @@ final class Life: @unchecked Sendable {
         let kind: Choice.Ask.Kind
         /// The session of the user when the call was made; `nil` if it was not known or there was none.
         let family: Int?
-        /// The token that is to be replaced.
         var replaced: Token?
         var task: Task<Void, Never>?
     }
@@ -70,7 +69,6 @@ final class Life: @unchecked Sendable {
         }
     }
 
-    /// Starts a call.
     func call(
         _ kind: Choice.Ask.Kind, of family: Int?, replacing replaced: Token? = nil,
         _ perform: @escaping @Sendable (TokenManager) async -> Reply

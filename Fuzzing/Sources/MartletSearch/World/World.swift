@@ -117,7 +117,6 @@ final class World {
         end(commits: false)
     }
 
-    /// Ends the process.
     private func end(commits: Bool) {
         disk.abandonOperations(commits: commits)
         life.power.isOn = false

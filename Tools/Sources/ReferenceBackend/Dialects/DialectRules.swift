@@ -1,9 +1,7 @@
 /// The parts of the protocol that differ between dialects.
 protocol DialectRules: Sendable {
-    /// The endpoint that refreshes a session.
     var refreshEndpoint: RequestPattern { get }
 
-    /// Whether a refresh replaces the refresh token.
     var rotatesRefreshTokens: Bool { get }
 
     /// The status of the response to an expired access token.
@@ -21,7 +19,6 @@ protocol DialectRules: Sendable {
     /// The response that contains a session.
     func session(_ grant: SessionGrant, _ event: SessionEvent, user: JSONValue, scope: RequestScope) -> Reply
 
-    /// The response to a sign-out.
     func signedOut(scope: RequestScope) -> Reply
 }
 

@@ -4,9 +4,7 @@ import NIOCore
 struct MisbehaviorScript: Sendable {
     /// The server's action after the opening bytes.
     enum Ending: Sendable {
-        /// Closes the connection.
         case close
-        /// Resets the connection.
         case reset
         /// Keeps the connection open without sending more.
         case silence

@@ -11,7 +11,6 @@ final class AuthorizationCodes: Sendable {
 
     private let requests = NIOLockedValueBox<[String: Request]>([:])
 
-    /// Makes a code for a request.
     func issue(for request: Request) -> String {
         let code = RandomBytes.make(32).base64URL
         requests.withLockedValue { $0[code] = request }

@@ -40,7 +40,6 @@ extension OpenIDModule {
     /// The names of modules in plans of FAPI 2.0 begin with this.
     private static let plan = "fapi2-security-profile-final-client-test-"
 
-    /// OpenID Connect.
     private static let connect = [
         OpenIDModule("oidcc-client-test-discovery-issuer-mismatch", "the metadata has another issuer") { module in
             module.metadata = { $0["issuer"] = "https://other.example.com" }

@@ -1,5 +1,4 @@
 extension BackendCore {
-    /// Adds the routes for gates and for waiting.
     func addGateRoutes(to table: inout RouteTable) {
         table.add("POST", "/_control/hold", kind: .management) { scope in
             let body = try await scope.json()

@@ -29,7 +29,6 @@ struct BackendCore: Sendable {
             arrivals: RequestLog(), responses: RequestLog(), hangs: HangingRequests())
     }
 
-    /// All routes of this backend.
     func routes() -> RouteTable {
         var table = RouteTable()
         addSessionRoutes(to: &table)

@@ -9,7 +9,6 @@ enum RandomBytes {
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    /// A random identifier.
     static func identifier() -> String {
         UUID().uuidString.lowercased()
     }

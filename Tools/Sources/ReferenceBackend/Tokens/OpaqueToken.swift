@@ -23,7 +23,6 @@ struct OpaqueToken: Sendable {
         text = refreshText
     }
 
-    /// Creates a refresh token.
     static func newRefreshToken() -> OpaqueToken {
         OpaqueToken(refreshText: refreshPrefix + RandomBytes.make(32).base64URL)
     }

@@ -20,7 +20,6 @@ struct Sessions: Sendable {
     /// Called for a used refresh token, in the task of the request that presented it.
     @TaskLocal static var onUsedToken: (@Sendable (UsedToken) -> Void)?
 
-    /// Creates a session for a user.
     func open(for user: UserRecord) async throws -> SessionGrant {
         let familyID = RandomBytes.identifier()
         let refreshToken = newRefreshToken()

@@ -4,7 +4,6 @@ internal import ReferenceBackend
 /// The parts that the demo's app is made from.
 struct DemoSetup: Sendable {
     let server: ReferenceBackend
-    /// The path of the app's session file.
     let sessionFile: String
     /// The path of the guest's picture.
     let image: String

@@ -52,7 +52,6 @@ extension URL {
         return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
     }
 
-    /// The URL with another value in its query.
     func replacing(_ name: String, by value: String) throws -> URL {
         var parts = URLComponents(url: self, resolvingAgainstBaseURL: false)
         let items = (parts?.queryItems ?? []).map { $0.name == name ? URLQueryItem(name: name, value: value) : $0 }
@@ -71,10 +70,8 @@ extension Secret {
         let sub: String
     }
 
-    /// The algorithm that a JWT names.
     var jwtAlgorithm: String? { part(0, as: Header.self)?.alg }
 
-    /// The subject of a JWT.
     var jwtSubject: String? { part(1, as: Claims.self)?.sub }
 
     private func part<Value: Decodable>(_ index: Int, as type: Value.Type) -> Value? {

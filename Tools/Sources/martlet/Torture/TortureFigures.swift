@@ -12,7 +12,6 @@ struct TortureFigures: Sendable {
     var stops = 0
     var faultsDuringRefresh = 0
     var reads = 0
-    /// The rounds over each store.
     var roundsOver: [TortureStore: Int] = [:]
     /// Used refresh tokens that the server received.
     var reuseDetections = 0

@@ -31,7 +31,6 @@ final class TortureProgress: Sendable {
         state.withLockedValue { change(&$0) }
     }
 
-    /// Counts and prints a violation.
     func violation(
         _ count: WritableKeyPath<TortureFigures, Int>, _ text: String, in round: Int?, over store: TortureStore?
     ) {

@@ -11,7 +11,6 @@ struct App: Sendable {
     let wire: Wire
     let traffic: RecordingTransport
     let storePath: String
-    /// The logs of the app.
     let sinks: LogSinks
     let tokens: TokenManager
     let client: NetworkClient
@@ -83,7 +82,6 @@ struct App: Sendable {
     var controls: BackendControls { backend.controls }
     var counters: BackendCounters { backend.controls.counters }
 
-    /// The stored session.
     var stored: StoredSession? {
         get async {
             guard case .found(let record) = await AnyTokenStore.file(path: storePath).read() else { return nil }

@@ -91,7 +91,6 @@ struct TestResponse: Sendable {
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The body as JSON, or `null`.
     var json: JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }
 
     subscript(path: String...) -> JSONValue? {

@@ -17,7 +17,6 @@ struct TestSession {
         user = body["user"] ?? .null
     }
 
-    /// Registers a guest.
     init(guestNamed name: String = "Wren", on client: TestClient) async throws {
         var form = TestForm()
         form.add("name", name)

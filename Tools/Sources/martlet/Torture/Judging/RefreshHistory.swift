@@ -50,13 +50,11 @@ struct RefreshHistory: Sendable {
     private(set) var faults: [Fault] = []
     /// The first refusal since the last grant.
     private var refusal: Refusal?
-    /// The refusals of used tokens.
     private var reuses: [Refusal] = []
     /// The ids of refreshes that got tokens which the server had granted before.
     private var repeats: Set<String> = []
     /// The number of refreshes, faults and reuses of this session that belong to earlier rounds.
     private var earlier = (refreshes: 0, faults: 0, reuses: 0)
-    /// The worker that has signed in.
     private(set) var signIn: WorkerName?
     /// The rotation on the disk when the access tokens of this round expired.
     private(set) var expiredRotation = 0
@@ -78,7 +76,6 @@ struct RefreshHistory: Sendable {
         expiredRotation = storedRotation
     }
 
-    /// The refreshes and faults of this round.
     var refreshesOfRound: ArraySlice<Refresh> { refreshes[earlier.refreshes...] }
     var faultsOfRound: ArraySlice<Fault> { faults[earlier.faults...] }
 

@@ -16,7 +16,6 @@ struct RoundEvidence: Sendable {
     var history: RefreshHistory
     /// The faults of the previous round.
     var earlierFaults: [RefreshHistory.Fault] = []
-    /// The lease of the lock.
     var lease = Duration.seconds(1)
     var conditions = ConditionPlan()
     /// The server's names for the session under test, as far as known from earlier rounds, and for the sessions that
@@ -228,7 +227,6 @@ struct RoundEvidence: Sendable {
         return count
     }
 
-    /// The lifetime of an access token of the server.
     private static let tokenLifetime = Duration.seconds(15 * 60)
 
     /// A used token may reach the server only in a mode that may lose sessions, and each time only because of a

@@ -8,10 +8,8 @@ final class Keyring: Sendable {
     private let folder: URL
     private let program: Program.Started
 
-    /// The programs of the keyring.
     static let packages = "gnome-keyring, dbus and libsecret (apt: gnome-keyring dbus libsecret-1-0)"
 
-    /// Whether the programs are installed.
     static var isInstalled: Bool {
         #if os(Linux)
             let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")

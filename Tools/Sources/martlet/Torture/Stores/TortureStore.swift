@@ -36,7 +36,6 @@ enum TortureStore: String, CaseIterable, Sendable, Codable {
         return "\(Self.recordFolder(in: folder))/\(name)"
     }
 
-    /// The folder of the record and its locks.
     static func recordFolder(in folder: String) -> String { folder + "/record" }
 
     /// Deletes the record and its locks, while no process uses them.

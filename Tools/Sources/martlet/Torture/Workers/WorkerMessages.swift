@@ -32,7 +32,6 @@ struct WorkerConfiguration: Sendable, Codable {
     let name: WorkerName
     let baseURL: String
     let store: TortureStore
-    /// The folder of the store.
     let folder: String
     let lease: Duration
     let grace: Duration
@@ -45,7 +44,6 @@ struct WorkerConfiguration: Sendable, Codable {
 
 /// An instruction to a worker. The worker executes one at a time and reports its result.
 enum WorkerInstruction: Sendable, Codable {
-    /// Signs in with a password.
     case signIn(email: String, password: String)
     /// Waits until the session is signed in, then makes calls at the same time.
     case call(session: String, count: Int, pause: Duration, alongside: Action?)
