@@ -122,7 +122,7 @@ public final class BackgroundTransfers: Sendable {
         }
     }
 
-    /// The transfers that have ended or wait for a sign-in, then each further one when it does.
+    /// The transfers that have ended or wait for a sign-in: first the current ones, then each new one.
     ///
     /// A transfer that has ended is kept, and reported again after the next launch, until ``remove(_:)`` is called: the
     /// app may be killed before it has handled the result. The end of its session removes it too.

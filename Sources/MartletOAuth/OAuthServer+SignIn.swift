@@ -12,7 +12,8 @@
         /// starts a session with the tokens.
         ///
         /// ```swift
-        /// let user = try await id.signIn(to: tokens, scope: ["openid", "offline_access"], with: .webSession(anchor: window))
+        /// let user = try await id.signIn(
+        ///     to: tokens, scope: ["openid", "offline_access"], with: .webSession(anchor: window))
         /// ```
         /// - Parameters:
         ///   - tokens: The session to begin. Make it with ``/Martlet/TokenManager``'s initializer that takes an

@@ -7,8 +7,8 @@ import SwiftUI
 @main struct GuestApp: App {
     @State private var model = AppModel(server: BaseURL(Server.address), store: store)
 
-    /// The store of the session. The widget shares it, unless the app is not signed for the app group. With the launch
-    /// arguments `-faceID YES`, the user confirms before the session is read.
+    /// The store of the session. The widget shares it if the app is signed for the app group. With the launch arguments
+    /// `-faceID YES`, the user confirms before the session is read.
     private static var store: AnyTokenStore {
         let asksUser = UserDefaults.standard.string(forKey: "faceID") == "YES"
         let authentication: KeychainAuthentication =
