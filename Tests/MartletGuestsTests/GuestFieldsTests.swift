@@ -27,7 +27,8 @@ import Testing
         #expect(try guest(in: #"{"id":9007199254740993}"#)?.id == "9007199254740993")
     }
 
-    @Test("a response without an id is not a guest", arguments: ["{}", #"{"user":{}}"#, #"{"id":null}"#, "[]", #""7""#])
+    @Test(
+        "a response without an id is not a guest", arguments: ["{}", #"{"user":{}}"#, #"{"id":null}"#, "[]", #""7""#])
     func noID(json: String) throws {
         #expect(try guest(in: json) == nil)
     }

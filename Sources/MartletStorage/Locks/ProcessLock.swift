@@ -73,8 +73,7 @@ public final class ProcessLock: StoreLock {
                 }
                 let now = time.uptime
                 if holder == watched, !isStale {
-                    // After a much longer pause, the device was asleep or this process suspended. Do not count that
-                    // time.
+                    // Do not count a much longer pause: the device was asleep, or this process suspended.
                     remainingLease -= min(now - attemptedAt, pause * 4)
                 } else {
                     watched = holder

@@ -40,7 +40,7 @@ import Testing
     @Test(
         "its text has the server's message and code instead of the JSON",
         arguments: [
-            (#"{"error":"slow_down","error_description":"Come back later.","trace":"7f"}"#, "Come back later. (slow_down)"),
+            (#"{"error":"slow_down","error_description":"Come back.","trace":"7f"}"#, "Come back. (slow_down)"),
             (#"{"success":false,"code":1042,"message":"maintenance"}"#, "maintenance (1042)"),
             (#"{"error":{"code":503,"message":"UNAVAILABLE : try again"}}"#, "UNAVAILABLE : try again (UNAVAILABLE)"),
             (#"{"detail":"maintenance"}"#, "maintenance"),

@@ -267,7 +267,9 @@ struct RoundEvidence: Sendable {
     /// seconds.
     private func lateNotices() -> [Violation] {
         ends.compactMap { worker, report in
-            let isBlind = conditions.conditions(of: worker).watchLimit != nil
+            // Other programs may have taken the rest of the machine's watches.
+            let failures = tallies.first { $0.worker == worker }?.tally.watchFailures ?? 0
+            let isBlind = conditions.conditions(of: worker).watchLimit != nil || failures > 0
             let limit: Duration = isBlind ? .seconds(9) : .seconds(4)
             guard report.wait > limit else { return nil }
             return Violation(
