@@ -16,7 +16,7 @@
         case .digestMismatch(let expected, let actual):
             "The digest of the file is \(actual), expected \(expected). The file is damaged, or it is a "
                 + "different file. Nothing was saved. Try again."
-        case .noContent: "The server returned no content (204). An existing file was not changed."
+        case .noContent: "The server returned no content. An existing file was not changed."
         case .digestMissing:
             "The response has no digest to verify the file. Nothing was saved. "
                 + "Pass a digest, or accept files without one."

@@ -100,7 +100,7 @@ final class OrderWorld {
             _ = processes[index].machine.loadRequested(by: processes[index].machine.makeID())
             takeActions(of: index)
         }
-        for _ in 0..<(setting.refreshes ? 120 : 40) {
+        for _ in 0..<(setting.refreshes ? 200 : 40) {
             pass(Double(random(4)) / 1000)
             step(random(processes.count))
         }
@@ -119,15 +119,27 @@ final class OrderWorld {
     }
 
     private func step(_ index: Int) {
-        switch random(setting.refreshes ? 22 : 12) {
+        if setting.refreshes { return stepWithRefreshes(index) }
+        switch random(12) {
         case 0: signIn(index)
-        case 1: if chance(of: 2) { signOut(index) } else if setting.refreshes { disturbRefreshes() }
+        case 1: if chance(of: 2) { signOut(index) }
         case 2: endTimeLimit(index)
         case 3: retry(index)
         case 4...7: reachStore(index)
-        case 8...11: answer(index)
-        case 12...15: forceRefresh(index)
-        default: refresh(index)
+        default: answer(index)
+        }
+    }
+
+    private func stepWithRefreshes(_ index: Int) {
+        switch random(48) {
+        case 0: signIn(index)
+        case 1: if chance(of: 2) { signOut(index) } else { disturbRefreshes() }
+        case 2: endTimeLimit(index)
+        case 3...5: retry(index)
+        case 6...9: forceRefresh(index)
+        case 10...19: refresh(index)
+        case 20...33: reachStore(index)
+        default: answer(index)
         }
     }
 

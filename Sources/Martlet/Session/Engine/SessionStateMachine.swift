@@ -46,6 +46,9 @@ struct SessionStateMachine: Hashable, Sendable {
     private var revocations: [Revocation] = []
     /// The records whose tokens were revoked before the store could be read. It may contain newer tokens.
     private var revokedUnread: [StoredSession] = []
+    /// The records of other sessions that a failed task may have overwritten or deleted. If they turn out to be gone, no
+    /// other process may know their tokens.
+    private var maybeRemoved: [StoredSession] = []
     /// Whether another process may have changed the record, but this one could not read it yet.
     private var hasNews = false
     /// The number of consecutive failures of the store.
@@ -823,6 +826,8 @@ extension SessionStateMachine {
 extension SessionStateMachine {
     mutating func storeAnswered(_ task: StoreTask, _ answer: StoreAnswer, at moment: Moment) {
         learn(answer.snapshot.reading)
+        revokeRemoved(answer.snapshot.reading)
+        if answer.failure != nil, let former = former(of: task, answer.decision) { maybeRemoved.append(former) }
         // A write that an earlier sign-in requested may have stored the record of this one.
         if let session, answer.snapshot.reading.contains(session.record.id) { self.session?.base = .stored }
         if answer.decision.epoch == epoch { standAbove(answer.decision) }
@@ -857,11 +862,29 @@ extension SessionStateMachine {
     /// Revokes the tokens of a record that an outdated or late task has overwritten or deleted. No other process may
     /// know that session.
     private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
-        guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id,
-            former.id != session?.record.id
-        else { return }
-        guard !hasDeadTokens(former) else { return }
-        actions.append(.revoke(former.tokens, expiresAt: nil))
+        if let former = former(of: task, decision) { revoke(former) }
+    }
+
+    /// The record of another session that a task overwrites, or deletes because a user has ended the session.
+    private func former(of task: StoreTask, _ decision: StoreDecision) -> StoredSession? {
+        guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id
+        else { return nil }
+        if case .end(let mark) = decision.update, mark.expiry != nil { return nil }
+        return former
+    }
+
+    /// Revokes the tokens of the records that failed tasks have removed after all.
+    private mutating func revokeRemoved(_ reading: StoreReading) {
+        guard reading.wasReadable else { return }
+        for record in maybeRemoved where !reading.contains(record.id) { revoke(record) }
+        maybeRemoved = []
+    }
+
+    /// Revokes the tokens of a session that has ended in the store.
+    private mutating func revoke(_ record: StoredSession) {
+        guard record.id != session?.record.id else { return }
+        if !hasDeadTokens(record) { actions.append(.revoke(record.tokens, expiresAt: nil)) }
+        endedHere.insert(record.id)
     }
 
     /// Ends a session that was written while the user signed out or in. The write may have found a higher position than
@@ -897,6 +920,7 @@ extension SessionStateMachine {
         if let former = decision.former { learnTokens(of: former) }
         guard snapshot.reading.wasReadable else { return }
         learn(snapshot.reading)
+        revokeRemoved(snapshot.reading)
         if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
         if case .write(let record) = decision.update, snapshot.reading == .found(record) {
             coverWritten(record, in: decision.epoch)
@@ -1173,15 +1197,9 @@ extension SessionStateMachine {
         if case .end(let raised) = answer.decision.update { mark = raised }
         self.mark = EndMark.later(self.mark, mark)
         guard case .found(let record) = answer.snapshot.reading else { return reconcile(answer.snapshot) }
-        if mark.covers(record) {
-            // This process signed the session out without knowing it, so no other process revokes its tokens.
-            if ending.signOutEpoch != nil {
-                if !hasDeadTokens(record) { actions.append(.revoke(record.tokens, expiresAt: nil)) }
-                endedHere.insert(record.id)
-            }
-            return
-        }
-        reconcile(answer.snapshot)
+        guard mark.covers(record) else { return reconcile(answer.snapshot) }
+        // Even a process that has signed this session out may know only tokens from before its last refresh.
+        if mark.expiry == nil || ending.signOutEpoch != nil { revoke(record) }
     }
 
     /// Starts ending the sessions up to a mark.

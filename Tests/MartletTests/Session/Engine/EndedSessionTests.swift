@@ -234,6 +234,29 @@ import Testing
         #expect(revoked == [.fresh(1), .fresh(2)])
     }
 
+    // A process that has signed it out may know only its earlier tokens, which another process has refreshed since.
+    @Test("has its tokens revoked by the sign-in that ends it without having been stored", arguments: [false, true])
+    func endedUnstored(isLate: Bool) {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        let bob = signIn(2, to: &machine)
+        let ada = StoredSession(id: SessionID(), generation: bob.generation - 1, rotation: 1, tokens: .fresh(1))
+        machine.answer(.read, .found(ada))
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        _ = machine.takeActions()
+        if isLate {
+            let decision = machine.decide(.end, over: .found(ada), hasLostLock: false, at: clock)
+            machine.answer(.end, .unavailable(failure), failure: failure)
+            machine.storeAnsweredLate(.end, decision, .init(reading: .ended(EndMark(ada.order))))
+        } else {
+            #expect(machine.answer(.end, .found(ada)).ends)
+        }
+        let revoked = machine.takeActions().compactMap { if case .revoke(let tokens, _) = $0 { tokens } else { nil } }
+        #expect(revoked == [.fresh(1)])
+        #expect(machine.currentRecord?.id == bob.id)
+    }
+
     @Test("does not end a later sign-in that was stored while its own write was repeated") func laterSignIn() {
         var machine = signedIn()
         let bob = signIn(2, to: &machine)
