@@ -168,7 +168,7 @@ extension TokenManager {
             tokens.serverDate = tokens.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
             return tokens
         } catch {
-            let why = ContentCodings(response.headers).complaint ?? Redaction.redact(String(describing: error))
+            let why = ContentCodings(response.headers).unsupportedReason ?? Redaction.redact(String(describing: error))
             throw .decoding(
                 call.call, ResponseDecodingError(type: "sign-in", codingPath: "", reason: why, response: response))
         }

@@ -22,10 +22,10 @@ public struct ResponseDecodingError: Error, Sendable, Hashable {
     }
 
     /// The error for a body with a content coding that the transport has not decoded.
-    init(type: String, complaint: String, response: ServerResponse) {
+    init(type: String, unsupportedReason: String, response: ServerResponse) {
         self.type = type
         self.codingPath = ""
-        self.reason = complaint
+        self.reason = unsupportedReason
         self.response = response
         self.isEncoded = true
     }

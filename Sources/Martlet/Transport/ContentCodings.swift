@@ -22,7 +22,7 @@ struct ContentCodings: Sendable, Equatable {
 
     /// The reason why a body with these codings cannot be read; `nil` if there is none. It is short even if the
     /// server's list is long.
-    var complaint: String? {
+    var unsupportedReason: String? {
         guard let field else { return nil }
         return "unsupported content coding \"\(field.count > 40 ? field.prefix(40) + "…" : field)\""
     }

@@ -245,7 +245,7 @@ import Testing
     }
 
     @Test("C99: a stale answer does not let more requests into the reserve, as a response of the server does")
-    func staleAnswer() async throws {
+    func staleResponse() async throws {
         let (gate, isDown) = (Gate(), Locked(false))
         let stub = StubTransport { request in
             if request.path == "/held" { await gate.pass() }

@@ -43,7 +43,7 @@ struct ContentCodingTests {
     @Test("a list of ten thousand codings makes a short message") func long() throws {
         let codings = ContentCodings(Self.fields([Array(repeating: "gzip", count: 10_000).joined(separator: ",")]))
         #expect(codings.names.count == 10_000)
-        #expect(try #require(codings.complaint).count < 80)
+        #expect(try #require(codings.unsupportedReason).count < 80)
     }
 
     @Test("a typed call names the coding and what to do", arguments: [nil, ResponseEnvelope()])

@@ -193,7 +193,7 @@ extension Digest {
 
     /// Whether an instant makes no difference once it has passed.
     private static func isDeadline(_ label: String?) -> Bool {
-        ["until", "refreshAt", "expiresAt", "halfLife"].contains(label)
+        ["until", "refreshAt", "expiresAt", "halfwayAt"].contains(label)
     }
 
     private mutating func add(partsOf value: Any) {
@@ -257,7 +257,7 @@ extension World {
         case .other: digest.add(2)
         }
         digest.add(disk.lockWaiters.count)
-        digest.add((disk.isLockBroken ? 1 : 0) + (disk.hasNews ? 2 : 0) + (disk.changes == nil ? 4 : 0))
+        digest.add((disk.isLockBroken ? 1 : 0) + (disk.hasUnreadChange ? 2 : 0) + (disk.changes == nil ? 4 : 0))
         digest.add(
             (rules.hasStoreTrouble ? 1 : 0) + (rules.hasLockTrouble ? 2 : 0) + (rules.hasReportedFailure ? 4 : 0)
                 + (rules.hasLateRequest ? 8 : 0) + (rules.hasUserActed ? 16 : 0))

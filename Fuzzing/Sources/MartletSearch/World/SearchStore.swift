@@ -32,7 +32,7 @@ final class SearchDisk: @unchecked Sendable {
     var lockWaiters: [UnsafeContinuation<Void, Never>] = []
     var acquisitions = 0
     /// Whether another process has changed the record and this one was not told.
-    var hasNews = false
+    var hasUnreadChange = false
     var changes: AsyncStream<Void>.Continuation?
     let isShared: Bool
     /// Called before each change that the process under test makes.

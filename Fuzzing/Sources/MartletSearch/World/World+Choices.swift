@@ -88,7 +88,7 @@ extension World {
             choices.append(.anotherProcessSignsOut)
         }
         if server.families.count < bounds.families { choices.append(.anotherProcessSignsIn) }
-        if disk.hasNews, disk.changes != nil { choices.append(.changeIsReported) }
+        if disk.hasUnreadChange, disk.changes != nil { choices.append(.changeIsReported) }
         if disk.holder == nil { choices.append(.anotherProcessLocks) }
         if disk.holder == .other { choices.append(.anotherProcessUnlocks) }
         if isProcessLocked { choices.append(.lockIsLost) }
@@ -214,7 +214,7 @@ extension World {
             rules[token.family].hasStarted = true
             changeElsewhere(record(of: token))
         case .changeIsReported:
-            disk.hasNews = false
+            disk.hasUnreadChange = false
             disk.changes?.yield()
         case .anotherProcessLocks: disk.holder = .other
         case .anotherProcessUnlocks: disk.releaseLock(of: .other)
@@ -246,12 +246,12 @@ extension World {
 
     private func endElsewhere(_ record: StoredSession, _ reason: ExpiryReason?) {
         disk.end(record, reason)
-        disk.hasNews = true
+        disk.hasUnreadChange = true
     }
 
     private func changeElsewhere(_ record: StoredSession?) {
         disk.record = record
-        disk.hasNews = true
+        disk.hasUnreadChange = true
         if let record { rules.learn(record) }
     }
 }

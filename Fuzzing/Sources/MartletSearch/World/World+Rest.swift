@@ -47,7 +47,7 @@ extension World {
         } else if let exchange = server.exchanges.first {
             digest.add(exchange.token)
             perform(.server(0, .answers))
-        } else if disk.hasNews, disk.changes != nil {
+        } else if disk.hasUnreadChange, disk.changes != nil {
             perform(.changeIsReported)
         } else if let next = clock.deadlines.min() {
             advance(to: next)

@@ -75,7 +75,7 @@ extension World {
 
     /// Another process may be refreshing the tokens that the server has refused to this one.
     private func checkLockOfRefusal() {
-        guard setting.isShared, life.tokens.machine.session?.refusal != nil, !rules.hasBrokenLock,
+        guard setting.isShared, life.tokens.machine.session?.pendingExpiry != nil, !rules.hasBrokenLock,
             !rules.hasStoreTrouble
         else { return }
         if case .process = disk.holder { return }

@@ -141,6 +141,6 @@ final class World {
         end(commits: commits)
         rules.restart()
         life = Life(ports)
-        disk.hasNews = false
+        disk.hasUnreadChange = false
     }
 }

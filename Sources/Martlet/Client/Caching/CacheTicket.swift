@@ -54,14 +54,14 @@ final class CacheTicket: Sendable {
         }
     }
 
-    func freshAnswer() -> ServerResponse? {
+    func freshResponse() -> ServerResponse? {
         let now = time.uptime
         guard let stored, stored.isFresh(for: request.control, at: now) else { return nil }
         return stored.answer(at: now, hasBody: request.method != .head)
     }
 
     /// The stored response, if it may be used although the server has failed.
-    func staleAnswer() -> ServerResponse? {
+    func staleResponse() -> ServerResponse? {
         let now = time.uptime
         guard let stored, stored.mayReplaceError(for: request.control, at: now) else { return nil }
         return stored.answer(at: now)

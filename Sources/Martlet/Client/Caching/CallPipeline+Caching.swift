@@ -31,7 +31,7 @@ extension CallPipeline {
                 method: request.method, url: "\(origin)\(request.path ?? "/")", fields: fields,
                 partition: CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
                 control: control), time: time)
-        if let answer = ticket.freshAnswer() { return (answer, nil) }
+        if let answer = ticket.freshResponse() { return (answer, nil) }
         if isReading, control.contains("only-if-cached") {
             return (ServerResponse(head: HTTPResponse(status: .gatewayTimeout), body: Data()), nil)
         }
@@ -46,7 +46,7 @@ extension CallPipeline {
         do {
             return try await runReading(request, at: origin, for: call, with: ticket)
         } catch {
-            guard Self.mayHide(error), let stale = ticket.staleAnswer() else { throw error }
+            guard Self.mayHide(error), let stale = ticket.staleResponse() else { throw error }
             return (stale, Exchange.Report(isStale: true))
         }
     }
@@ -80,7 +80,7 @@ extension CallPipeline {
             isConditional = false
             (response, report) = try await attemptRunner.run(request, at: origin, for: call)
         }
-        if [500, 502, 503, 504].contains(response.status), let stale = ticket.staleAnswer() {
+        if [500, 502, 503, 504].contains(response.status), let stale = ticket.staleResponse() {
             report.isStale = true
             return (stale, report)
         }

@@ -86,8 +86,8 @@ extension ResponseDecodingError {
     /// Takes the coding path and the reason from Foundation's error, or names the content coding that the decoder could
     /// not read.
     init(_ error: any Error, type: String, response: ServerResponse) {
-        if let complaint = ContentCodings(response.headers).complaint, Self.isAboutBytes(error) {
-            self.init(type: type, complaint: complaint, response: response)
+        if let reason = ContentCodings(response.headers).unsupportedReason, Self.isAboutBytes(error) {
+            self.init(type: type, unsupportedReason: reason, response: response)
             return
         }
         func failure(_ path: [any CodingKey], _ reason: String) -> ResponseDecodingError {

@@ -140,7 +140,7 @@ extension SessionStateMachine.ActiveSession {
     }
 
     /// The reason why the session ends, while the store is asked to confirm that the server rejected its newest tokens.
-    var refusal: ExpiryReason? {
+    var pendingExpiry: ExpiryReason? {
         if case .confirmingExpiry(let reason) = refresh { reason } else { nil }
     }
 

@@ -50,7 +50,7 @@ struct SessionStateMachine: Hashable, Sendable {
     /// other process may know their tokens.
     private var maybeRemoved: [StoredSession] = []
     /// Whether another process may have changed the record, but this one could not read it yet.
-    private var hasNews = false
+    private var hasUnreadChange = false
     /// The number of consecutive failures of the store.
     private var storeFailures = 0
     /// Whether the delay before the store is asked again is running. There is at most one.
@@ -385,7 +385,7 @@ extension SessionStateMachine {
             return failure
         }
         session.wastefulRefreshes.removeAll { $0.startedAt + policy.refreshWindow <= now }
-        if let charge = waste(session, reason, at: now) {
+        if let charge = budgetCharge(session, reason, at: now) {
             guard session.wastefulRefreshes.count < policy.refreshBudget else {
                 let opensAt = (session.wastefulRefreshes.first?.startedAt ?? now) + policy.refreshWindow
                 return RefreshError(
@@ -405,12 +405,12 @@ extension SessionStateMachine {
     /// The charge for a refresh against the budget; `nil` if it is free. A refresh is charged if it replaces a token
     /// that has hardly been used. If a server's tokens live for seconds, many refreshes are needed, and none is
     /// charged.
-    private func waste(
+    private func budgetCharge(
         _ session: ActiveSession, _ reason: SessionEvent.RefreshReason, at now: Duration
     ) -> WastefulRefresh? {
         switch (reason, session.deadlines) {
         case (.expired, _), (.expiringSoon, _): return nil
-        case (_, let deadlines?): return now < deadlines.halfLife ? WastefulRefresh(startedAt: now) : nil
+        case (_, let deadlines?): return now < deadlines.halfwayAt ? WastefulRefresh(startedAt: now) : nil
         case (_, nil) where !session.wasAccepted: return WastefulRefresh(startedAt: now)
         case (.forced, nil): return nil
         case (.rejected, nil):
@@ -516,7 +516,7 @@ extension SessionStateMachine {
 
     /// Whether the session's expiry is still unconfirmed, because the lock was lost when the store was asked.
     func isConfirmingExpiry(of job: RefreshJob) -> Bool {
-        session?.refusal != nil && session?.record.stamp == job.stamp
+        session?.pendingExpiry != nil && session?.record.stamp == job.stamp
     }
 
     /// The lock could not be acquired again to confirm an expiry. The next refresh sends the token once more.
@@ -621,7 +621,7 @@ extension SessionStateMachine {
         case .read, .prepare: !isLate
         case .clearJournal: true
         case .write: session?.unwritten != nil
-        case .confirmExpiry: session?.refusal != nil
+        case .confirmExpiry: session?.pendingExpiry != nil
         case .end: ending != nil
         }
     }
@@ -718,7 +718,7 @@ extension SessionStateMachine {
 
     /// Ends the session, because the server rejected its refresh token, unless another process was faster.
     private func confirmExpiry(over reading: StoreReading, hasLostLock: Bool, at wallClock: Date) -> StoreUpdate {
-        guard let session, let reason = session.refusal, case .found(var found) = reading,
+        guard let session, let reason = session.pendingExpiry, case .found(var found) = reading,
             found.id == session.record.id
         else { return .keep }
         // Without the lock, another process may be refreshing the tokens of this record.
@@ -753,7 +753,7 @@ extension SessionStateMachine {
     }
 
     /// The reading, with a record that has ended replaced by the mark.
-    private func counted(_ reading: StoreReading) -> StoreReading {
+    private func effective(_ reading: StoreReading) -> StoreReading {
         guard case .found(let record) = reading else { return reading }
         if endedHere.contains(record.id) { return mark.map { .ended($0) } ?? .empty }
         guard let mark, hasEnded(record, at: mark) else { return reading }
@@ -765,7 +765,7 @@ extension SessionStateMachine {
         on reading: StoreReading, for record: StoredSession, of session: ActiveSession
     ) -> StoreVerdict {
         guard session.base == .stored, case .found(let found) = reading, found.id != record.id else {
-            return session.verdict(on: counted(reading), for: record)
+            return session.verdict(on: effective(reading), for: record)
         }
         // Another process wrote the record later, perhaps without reading the store, so its position does not matter.
         let hasExpired = found.id == lastExpired && mark?.covers(found) == true
@@ -927,7 +927,7 @@ extension SessionStateMachine {
         }
         guard decision.epoch == epoch else { return }
         standAbove(decision)
-        if task == .confirmExpiry, session?.refusal != nil {
+        if task == .confirmExpiry, session?.pendingExpiry != nil {
             return confirmedExpiry(StoreAnswer(decision: decision, snapshot: snapshot))
         }
         if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
@@ -946,9 +946,9 @@ extension SessionStateMachine {
             return startRevocations()
         }
         // The reading may be older than the last change by another process.
-        let hadNews = hasNews
+        let hadUnreadChange = hasUnreadChange
         storeWasRead(snapshot)
-        hasNews = hadNews
+        hasUnreadChange = hadUnreadChange
     }
 
     /// An ending may have raised the mark over a record that had ended here. A sign-in that is not written yet must not
@@ -986,7 +986,7 @@ extension SessionStateMachine {
 
     private var needsReading: Bool {
         if isUnread, case .unknown(let failure?) = absence { return failure.kind.isTransient && readsByItself }
-        return hasNews
+        return hasUnreadChange
     }
 
     private var needsStore: Bool { needs(.write) || needs(.end) || needsReading }
@@ -1001,9 +1001,9 @@ extension SessionStateMachine {
 
     /// The store was read: at the start, or because another process may have changed the record.
     private mutating func storeWasRead(_ snapshot: StoreSnapshot) {
-        hasNews = !snapshot.reading.wasReadable
+        hasUnreadChange = !snapshot.reading.wasReadable
         if isUnread { return loaded(snapshot) }
-        if hasNews { return scheduleStoreRetry(hasWork: false) }
+        if hasUnreadChange { return scheduleStoreRetry(hasWork: false) }
         // While an ending is pending, wait for its answer. It says nothing about the current session, which it spares.
         if case .found(let record) = snapshot.reading, record.id == session?.record.id { return reconcile(snapshot) }
         if ending == nil { reconcile(snapshot) }
@@ -1145,7 +1145,7 @@ extension SessionStateMachine {
     /// The server rejected the refresh token, and the store was asked to delete the record. A newer record, or one of
     /// another session, was kept.
     private mutating func confirmedExpiry(_ answer: StoreAnswer) {
-        guard let session, let reason = session.refusal else { return }
+        guard let session, let reason = session.pendingExpiry else { return }
         var verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
         // Another process may be refreshing. Acquire the lock again, and then ask the store once more.
         if answer.decision.hasLostLock {
@@ -1226,7 +1226,7 @@ extension SessionStateMachine {
             return
         }
         // A pending update compares the stored record itself.
-        guard !session.isStoring, session.refusal == nil else { return }
+        guard !session.isStoring, session.pendingExpiry == nil else { return }
         let verdict = self.verdict(on: snapshot.reading, for: session.record, of: session)
         if follow(verdict, snapshot.deadlines) { return }
         guard case .ours(let found?) = verdict else { return }

@@ -7,7 +7,7 @@ struct TokenDeadlines: Sendable, Hashable {
     let expiresAt: Duration
     /// The time at which half of the token's life is over. A refresh before it may be wasteful
     /// (``SessionPolicy/refreshBudget``).
-    let halfLife: Duration
+    let halfwayAt: Duration
 
     /// - Parameters:
     ///   - obtainedAt: The uptime at which the token was received; negative if that was before the process started.
@@ -17,8 +17,8 @@ struct TokenDeadlines: Sendable, Hashable {
     init(obtainedAt: Duration, remaining: Duration, lifetime: Duration, policy: SessionPolicy, jitter: Double) {
         let leeway = policy.leeway(forLifetime: lifetime) * (1 + min(max(jitter, 0), 1) / 4)
         // A token may arrive with less time left than the leeway. It is still used for half of that time.
-        self.halfLife = obtainedAt + remaining / 2
-        self.refreshAt = max(obtainedAt + remaining - leeway, halfLife)
+        self.halfwayAt = obtainedAt + remaining / 2
+        self.refreshAt = max(obtainedAt + remaining - leeway, halfwayAt)
         self.expiresAt = obtainedAt + remaining
     }
 }

@@ -32,8 +32,8 @@ struct RefreshRequest: Sendable {
             return try fields.tokens(from: response)
         } catch {
             // This does not end the session: a captive portal returns 200 with a page of its own.
-            let complaint = ContentCodings(response.headers).complaint
-            throw RefreshError(.unreadableResponse, description: complaint ?? "\(error)")
+            let reason = ContentCodings(response.headers).unsupportedReason
+            throw RefreshError(.unreadableResponse, description: reason ?? "\(error)")
         }
     }
 

@@ -250,8 +250,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         guard type == "text/event-stream" else {
             throw .invalidResponse(call, reason: "it is \(type ?? "of no type"), not text/event-stream")
         }
-        if let complaint = ContentCodings(head.headerFields).complaint {
-            throw .invalidResponse(call, reason: complaint)
+        if let reason = ContentCodings(head.headerFields).unsupportedReason {
+            throw .invalidResponse(call, reason: reason)
         }
     }
 

@@ -23,9 +23,9 @@
             guard !(reason is CancellationError), error as? NIOHTTPDecompression.DecompressionError != .limit,
                 error is NIOHTTPDecompression.DecompressionError
                     || error is NIOHTTPDecompression.ExtraDecompressionError,
-                let complaint = headers?.stackedCodings?.complaint
+                let unsupported = headers?.stackedCodings?.unsupportedReason
             else { return reason }
-            return TransportError.invalidResponse(complaint)
+            return TransportError.invalidResponse(unsupported)
         }
 
         private static func transportError(for error: any Error) -> TransportError {

@@ -19,7 +19,7 @@
                 return
             }
             self = Self.refined(error, hasHead: hasHead) ?? Self.general(error, host: host)
-            if Self.isUndecodable(error), let complaint = codings?.complaint { self = .invalidResponse(complaint) }
+            if Self.isUndecodable(error), let reason = codings?.unsupportedReason { self = .invalidResponse(reason) }
             // A network that goes away during the exchange looks like one that was never there.
             if case .offline = self, hasHead || hasSent { self = .connectionLost("the network went away") }
         }

@@ -179,7 +179,7 @@ struct ResponseOwnerConformanceTests {
         #expect(transport.requests.last?.headers[.cookie] == "prefs=a,sid=evil")
     }
 
-    @Test("C99: a stale answer is no acceptance of the token") func staleAnswer() async throws {
+    @Test("C99: a stale answer is no acceptance of the token") func staleResponse() async throws {
         let backend = SimulatedBackend()
         backend.state.withLock { $0.lifetime = nil }
         let isDown = Locked(false)
