@@ -10,7 +10,7 @@ public import Martlet
 public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
     /// The stage of a transfer.
     public enum Stage: Sendable, Hashable {
-        /// The system performs the transfer, or the transfer waits for the network to refresh its token.
+        /// The system performs the transfer, or the transfer waits for a network so that its token can be refreshed.
         case underWay
         /// The session has expired. The transfer continues if the same user signs in again
         /// (``/Martlet/SessionAccount/userID``), and is deleted if another user does.

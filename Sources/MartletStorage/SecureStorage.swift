@@ -42,7 +42,7 @@ public protocol SecureStorage: Sendable {
     /// storage cannot tell.
     func changes() -> AsyncStream<Void>?
     /// Whether reading a value may prompt the user. If it does, Martlet does not watch the storage for changes, so a
-    /// change never causes a prompt. `false` by default.
+    /// change never causes a prompt. The default is `false`.
     var readingPromptsUser: Bool { get }
 }
 

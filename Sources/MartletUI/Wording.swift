@@ -2,8 +2,8 @@ internal import Martlet
 
 /// A text of the screens. The texts of errors are in Martlet itself.
 ///
-/// The texts are code, because a string catalog needs a resource bundle beside the program, and the code that SwiftPM
-/// generates to find it ends the process if the bundle is missing.
+/// The texts are in code. A string catalog would need a resource bundle, and SwiftPM's generated accessor traps if that
+/// bundle is missing.
 struct Wording: Sendable {
     let english: String
     let korean: String

@@ -8,9 +8,9 @@
 /// mock.
 ///
 /// ```swift
-/// let articles: [Article] = try await client.send(ArticleEndpoint.all)     // the caller names the response
-/// let me = try await client.send(Profile())                                // the request is bound to one
-/// try await client.send(ArticleEndpoint.delete(id: 7))                     // nothing is expected back
+/// let articles: [Article] = try await client.send(ArticleEndpoint.all)     // the caller names the response type
+/// let me = try await client.send(Profile())                                // the request names its response type
+/// try await client.send(ArticleEndpoint.delete(id: 7))                     // the body of the response is ignored
 /// ```
 public protocol APIClient: Sendable {
     /// Sends an endpoint and decodes the response.

@@ -7,8 +7,8 @@
 /// Sends endpoints to an API: attaches the access token, follows redirects, retries, and decodes the response.
 ///
 /// ```swift
-/// let client = NetworkClient(tokens: tokens)                               // an API with sign-in
-/// let open = NetworkClient(baseURL: "https://api.example.com")            // one without
+/// let client = NetworkClient(tokens: tokens)                          // an API with sign-in
+/// let open = NetworkClient(baseURL: "https://api.example.com")        // an API without sign-in
 ///
 /// let articles: [Article] = try await client.send(ArticleEndpoint.all)
 /// ```

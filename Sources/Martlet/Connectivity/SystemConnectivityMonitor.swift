@@ -17,13 +17,14 @@ public final class SystemConnectivityMonitor: ConnectivityMonitor {
     private let state = Locked(State())
     private let startWatch: @Sendable (@escaping @Sendable (Bool) -> Void) -> any Sendable
 
-    /// - Parameter startWatch: Reports whether there is a network, at first and at each event, until its result is
-    ///   released.
+    /// - Parameter startWatch: Starts watching the system, and returns the watch. Until the watch is released, it
+    ///   reports whether there is a network: first the current state, and then the state after each event.
     init(_ startWatch: @escaping @Sendable (@escaping @Sendable (Bool) -> Void) -> any Sendable) {
         self.startWatch = startWatch
     }
 
-    /// Whether the device has a network, then every change. A slow subscriber gets only the newest 16.
+    /// The current state, `true` if the device has a network, and then each new state. A subscriber that reads too
+    /// slowly gets only the newest 16.
     public var updates: AsyncStream<Bool> {
         let (stream, isFirst) = state.withLock { state in
             defer { state.isStarted = true }

@@ -32,25 +32,27 @@ public protocol Endpoint: Sendable {
     /// ``NetworkConfig/headers`` and the header fields of interceptors only if its origin is the base URL's or a
     /// trusted one.
     var path: RequestPath { get }
-    /// The method. Default GET.
+    /// The method. The default is GET.
     var method: HTTPRequest.Method { get }
-    /// The query. Default empty.
+    /// The query. The default is empty.
     var query: Query { get }
-    /// Header fields of this call. They replace fields of the same name in ``NetworkConfig/headers``. Default empty.
+    /// Header fields of this call. They replace fields of the same name in ``NetworkConfig/headers``. The default is
+    /// empty.
     var headers: HTTPFields { get }
-    /// The body. Default none.
+    /// The body. The default is `nil`.
     var body: RequestBody? { get }
-    /// Whether the call carries an access token. Default ``AuthenticationRequirement/ifSignedIn``.
+    /// Whether the call carries an access token. The default is ``AuthenticationRequirement/ifSignedIn``.
     var authentication: AuthenticationRequirement { get }
-    /// The statuses that count as success. Default 200 to 299.
+    /// The statuses that count as success. The default is 200 to 299.
     var acceptableStatuses: StatusCodes { get }
-    /// The time limit of one attempt, from its start to the last byte of the response. Default `nil`, the client's
-    /// timeout.
+    /// The time limit of one attempt, as ``NetworkConfig/timeout`` describes it. The default is `nil`: the client's
+    /// limit.
     var timeout: Duration? { get }
-    /// The time that the call waits for a network, from its start. With zero, it does not wait. Default `nil`: the
-    /// client's time (``NetworkConfig/connectivityTimeout``). A call with a single-use body does not wait.
+    /// The longest time that the call waits for a network, counted from its start. With zero, it does not wait. The
+    /// default is `nil`: the client's time (``NetworkConfig/connectivityTimeout``). A call with a single-use body does
+    /// not wait.
     var connectivityTimeout: Duration? { get }
-    /// Whether the call may refresh the access token and be replayed with the new one. Default `true`.
+    /// Whether the call may refresh the access token and be replayed with the new one. The default is `true`.
     ///
     /// With `false`, the call starts no refresh and waits for none. It carries the session's access token as it is,
     /// even if it has expired or the server has rejected it for another call. A response that rejects the token reaches

@@ -83,9 +83,9 @@ public struct Query: Sendable, Hashable {
     }
 
     private var entries: [Entry]
-    /// The format of arrays. Default ``ArrayFormat/repeated``.
+    /// The format of arrays. The default is ``ArrayFormat/repeated``.
     public var arrayFormat: ArrayFormat
-    /// The format of dates. Default ``DateFormat/iso8601``.
+    /// The format of dates. The default is ``DateFormat/iso8601``.
     public var dateFormat: DateFormat
 
     /// Creates an empty query.

@@ -60,7 +60,7 @@
     case refreshFailed(CallDescription, RefreshError, ServerResponse?)
     /// The stored session cannot be read now.
     case storageUnavailable(CallDescription, StorageError)
-    /// The request had to be sent again, but its body can be read only once; contains the response that required it.
+    /// The request had to be sent again, but its body is single-use; contains the response that required it.
     case bodyNotReplayable(CallDescription, ServerResponse?)
     /// The response could not be saved as a file, or its digest is wrong.
     case downloadFailed(CallDescription, DownloadError)

@@ -10,9 +10,10 @@ public import HTTPTypes
 /// 3. Before each attempt, the client waits for an access token and a request slot, and attaches the token.
 /// 4. ``adapt(_:for:)``, before each attempt.
 /// 5. ``respond(to:for:)``, before each attempt. If none responds, the request is sent.
-/// 6. ``validate(_:for:)``, after each response. If the server rejected the token, the attempt fails before this hook.
-/// 7. ``retry(_:for:dueTo:)``, after each failed attempt. If the client could replace a rejected token, it sends the
-///    request again without calling this hook, at most three times for each call, and each time with a newer token.
+/// 6. ``validate(_:for:)``, after each response, unless the client tries to replace a token that the response rejects.
+/// 7. ``retry(_:for:dueTo:)``, after each failed attempt that the client does not handle itself. If it can replace a
+///    rejected token, it sends the request again without calling this hook, at most three times for each call, and each
+///    time with a newer token.
 /// 8. ``process(_:for:)``, once if the call succeeded, before its response is decoded.
 /// 9. ``CallEvent/finished(_:_:)``, once, with the outcome that the caller gets. If the body of a stream breaks off
 ///    later, ``CallEvent/streamBroke(_:_:)``.
@@ -66,7 +67,11 @@ public protocol RequestInterceptor: Sendable {
     /// - Returns: The response; `nil` to send the request.
     /// - Throws: Any error, to fail the attempt. Like any other failure, it may be retried.
     func respond(to request: HTTPRequest, for context: inout RequestContext) async throws -> ServerResponse?
-    /// Inspects a response of any status that does not reject the token, and throws to fail the attempt.
+    /// Inspects a response of any status, and throws to fail the attempt.
+    ///
+    /// Not called if the response rejects a token that the client tries to replace, or rejects a call that has no token
+    /// because the session has expired. It is called for the rejection of a replay that the client does not repeat, and
+    /// for every rejection of a call with a token if ``Endpoint/allowsRefresh`` is `false`.
     /// - Parameters:
     ///   - response: The response. If a download or a stream consumes its body, the body is empty here.
     ///   - context: Describes the call.
@@ -74,8 +79,14 @@ public protocol RequestInterceptor: Sendable {
     func validate(_ response: ServerResponse, for context: inout RequestContext) async throws
     /// Decides what to do after a failed attempt. The first decision other than ``RetryDecision/doNotRetry`` wins.
     ///
-    /// Not called if the call was cancelled, if a rejected token was replaced, or if the call has waited for a network
-    /// (``NetworkConfig/connectivityTimeout``).
+    /// Not called if the call was cancelled, if it has waited for a network (``NetworkConfig/connectivityTimeout``), or
+    /// if the request is sent again without a field that the client had added: `Expect`, or the `Range` of a resumed
+    /// download.
+    ///
+    /// The client handles a rejected token first. It does not call this method if it has replaced the token, or if the
+    /// refresh after the first rejection fails, because the call then fails with that error. It calls this method with
+    /// the rejection of a replay for which there is no newer token, and with every rejection if
+    /// ``Endpoint/allowsRefresh`` is `false`.
     /// - Parameters:
     ///   - request: The prepared request, without the changes of ``adapt(_:for:)``. To retry another one, return
     ///     ``RetryDecision/retryWith(_:after:)``.

@@ -13,19 +13,19 @@ public import HTTPTypes
 /// config.retry = RetryPolicy(maximumAttempts: 5, totalTime: .seconds(60))
 /// ```
 public struct RetryPolicy: RequestInterceptor {
-    /// The largest number of attempts, including the first. 1 disables retries. Default 3.
+    /// The largest number of attempts, including the first. 1 disables retries. The default is 3.
     public var maximumAttempts: Int
     /// The time after the start of a call within which another attempt may start. A delay that would end later is not
-    /// started. Default 60 s.
+    /// started. The default is 60 s.
     public var totalTime: Duration
     /// The upper bound of the first delay. It doubles with each attempt, and jitter picks a delay between zero and the
-    /// bound. Default 0.5 s.
+    /// bound. The default is 0.5 s.
     public var firstDelay: Duration
-    /// The longest delay, unless the server asks for a longer one. Default 20 s.
+    /// The longest delay, unless the server asks for a longer one. The default is 20 s.
     public var maximumDelay: Duration
-    /// The statuses to retry. Default 408, 429, 500, 502, 503 and 504.
+    /// The statuses to retry. The default is 408, 429, 500, 502, 503 and 504.
     public var statuses: StatusCodes
-    /// The methods to retry. Default GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
+    /// The methods to retry. The default is GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
     public var methods: Set<HTTPRequest.Method>
     private let random: RandomSource
 

@@ -6,7 +6,8 @@
 
 /// Converts contents to the bytes of a file and back: unchanged, or sealed (encrypted and authenticated) with a key.
 package protocol FileCoding: Sendable {
-    /// Whether to open an existing file before sealing one, so that its key can be reused instead of deriving another.
+    /// Whether the key for new files is not known yet. If so, open an existing file first, so that its key need not be
+    /// derived again.
     var lacksSealingKey: Bool { get }
     /// The bytes of the file.
     /// - Parameter name: The name of the contents. They cannot be opened under another name.

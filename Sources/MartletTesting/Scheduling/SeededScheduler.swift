@@ -33,7 +33,7 @@ public struct SeededScheduler: Sendable {
     public let seed: UInt64
     /// The clock, which advances when all tasks wait. Pass it to the code under test.
     public let time: ManualTimeSource
-    /// The maximum number of jobs; after that, a run ends with ``Outcome/endless``. One million by default.
+    /// The maximum number of jobs; after that, a run ends with ``Outcome/endless``. The default is one million.
     public var jobLimit = 1_000_000
 
     /// Creates a scheduler.

@@ -1,5 +1,5 @@
 extension NetworkConfig {
-    /// The remaining life of the token is not checked for uploads up to this duration, unless the body is one-shot.
+    /// The remaining life of the token is not checked for uploads up to this duration, unless the body is single-use.
     private static let briefly: Duration = .seconds(1)
 
     /// The estimated duration of an upload, for which the token must last; `nil` if the upload is brief.

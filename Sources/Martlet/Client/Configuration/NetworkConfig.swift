@@ -16,13 +16,15 @@ public import HTTPTypes
 /// let client = NetworkClient(baseURL: "https://api.example.com", config: config)
 /// ```
 public struct NetworkConfig: Sendable {
-    /// The time limit of one attempt, from its start to the last byte of the response. Default 30 s.
+    /// The longest time that one attempt may take, from the start of its request to the last byte of the response. In a
+    /// large transfer, the longest time without progress. The default is 30 s.
     ///
-    /// Large transfers are not cut off: the limit restarts with each chunk of an upload or a download that makes
-    /// progress. A body in memory of up to 1 MiB is one chunk, unless the call has a ``TransferMonitor``.
+    /// Each chunk of an upload restarts the limit, and so does each chunk of a download to a file. A body in memory of
+    /// up to 1 MiB is a single chunk that does not restart it, unless the call has a ``TransferMonitor``. Nor does a
+    /// response that is read into memory. For a stream, the limit ends with the head of the response.
     public var timeout: Duration = .seconds(30)
-    /// The time, from its start, that a call waits for a network if there is none. Default `nil`: it fails at once with
-    /// ``NetworkError/offline(_:)``.
+    /// The longest time that a call waits for a network, counted from the start of the call. The default is `nil`:
+    /// without a network, the call fails at once with ``NetworkError/offline(_:)``.
     ///
     /// Only calls that have sent nothing wait, and only if their body can be sent again: a call with a single-use body
     /// (``RequestBody/oneShot(_:length:contentType:)``) fails at once. Waiting calls are sent as soon as
@@ -64,7 +66,7 @@ public struct NetworkConfig: Sendable {
     /// Answers GET and HEAD calls from memory if the server allows it; `nil` asks the server each time.
     public var cache: HTTPCache?
     /// Whether a typed GET or HEAD call joins an identical one under way: one by the same user, with the same endpoint
-    /// type, URL and header fields. Default no.
+    /// type, URL and header fields. The default is `false`.
     ///
     /// All callers get its response or its error. Cancelling one caller does not affect the others; when the last one
     /// is cancelled, so is the request. After a call that writes has ended, a new call never joins one that started
@@ -75,22 +77,22 @@ public struct NetworkConfig: Sendable {
     public var cookies: CookieJar?
     /// Observers of all calls, for logs and metrics.
     public var observers: [any NetworkObserver] = []
-    /// The assumed speed of uploads, in bytes per second. Default 1,000,000. Values of zero or less count as 1.
+    /// The assumed speed of uploads, in bytes per second. The default is 1,000,000. Values of zero or less count as 1.
     ///
-    /// A 401 after a gigabyte wastes that gigabyte, and a one-shot body cannot be sent again. Before an upload, the
+    /// A 401 after a gigabyte wastes that gigabyte, and a single-use body cannot be sent again. Before an upload, the
     /// client therefore refreshes a token that would expire during it.
     public var uploadBytesPerSecond: Double = 1_000_000
-    /// The assumed duration of an upload of unknown length. Default 60 s.
+    /// The assumed duration of an upload of unknown length. The default is 60 s.
     public var assumedUploadDuration: Duration = .seconds(60)
     /// The length, in bytes, from which the client asks the server before it sends the body (`Expect: 100-continue`,
     /// RFC 9110, section 10.1.1), if the transport can wait for the response (``Transport/waitsForContinue``). `nil`
-    /// never asks. Default 1 MiB.
+    /// never asks. The default is 1 MiB.
     ///
-    /// One-shot bodies are sent without asking: the transport has read them by then, and the client could not send them
-    /// again to a server that does not support the expectation (417).
+    /// Single-use bodies are sent without asking. A server that refuses the expectation (417) would need the body
+    /// again, and by then it has been consumed.
     public var expectContinueThreshold: Int64? = 1 << 20
-    /// The number of redirects that one attempt follows (RFC 9110, section 15.4). Default 10. With 0, the redirect
-    /// itself is the response.
+    /// The number of redirects that one attempt follows (RFC 9110, section 15.4). The default is 10. With 0, the
+    /// redirect itself is the response.
     ///
     /// The client follows redirects itself, the same on every platform. 301 and 302 turn a POST into a GET, as browsers
     /// do; 303 turns everything but HEAD into a GET; 307 and 308 repeat the request with its body. A redirect to
@@ -123,9 +125,9 @@ public struct NetworkConfig: Sendable {
     /// }
     /// ```
     public var automaticSignIn: (@Sendable (NetworkClient) async throws -> Void)?
-    /// The largest response body to read into memory, in bytes. Default 64 MiB.
+    /// The largest response body to read into memory, in bytes. The default is 64 MiB.
     public var maximumResponseBytes: Int = 64 << 20
-    /// Whether plain `http` is allowed to hosts other than this machine. Default no.
+    /// Whether plain `http` is allowed to hosts other than this machine. The default is `false`.
     public var allowsInsecureHTTP = false
     /// The clocks. If `nil`, those of the client's ``TokenManager``, or the system's.
     public var time: (any TimeSource)?

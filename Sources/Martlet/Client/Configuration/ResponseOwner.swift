@@ -1,7 +1,7 @@
 /// The owner of what a response leaves behind in a client: cookies, stored responses and results that calls share.
 ///
-/// It is determined once, when the call is made. A new owner begins with each sign-in, sign-out and expiry, and when
-/// the jar or the cache is emptied. Cookies and responses that arrive for an earlier owner are dropped.
+/// It is determined once, when the call is made. Each sign-in, sign-out and expiry starts a new owner, and so does
+/// emptying the jar or the cache. Cookies and responses that arrive for an earlier owner are dropped.
 struct ResponseOwner: Hashable, Sendable {
     /// The number of the manager; `nil` for a client without one. All such clients share what they leave in a jar or a
     /// cache.

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// The decoded value of a response, with its head and how it was obtained.
+/// The decoded value of a response, with its head, the number of attempts, and the time that the call took.
 ///
 /// Its description shows the status and the attempts. The value, the header fields and the body may hold secrets, such
 /// as the tokens of a sign-in.
@@ -9,7 +9,8 @@ public struct NetworkResponse<Value: Sendable>: Sendable {
     public let value: Value
     /// Status and header fields.
     public let head: HTTPResponse
-    /// The number of times the request was sent.
+    /// The number of attempts, including the last. An attempt counts even if the cache or an interceptor answered it
+    /// and nothing was sent.
     public let attempts: Int
     /// The time from the call to its result, with all waits and attempts.
     public let duration: Duration

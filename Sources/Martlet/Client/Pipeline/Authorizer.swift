@@ -24,12 +24,12 @@ struct Authorization: Sendable {
     fileprivate var attached: Credential?
     /// The reason for the expiry of the session, if the call goes out without a token because of it.
     fileprivate var expiryReason: ExpiryReason?
-    /// The reason why the manager needs to know that the server accepted the token of this attempt; `nil` if it does
-    /// not.
+    /// The meaning that an acceptance of this attempt's token has for the manager; `nil` if it has none.
     fileprivate var awaitedAcceptance: SessionStateMachine.Acceptance?
     /// Whether the server rejected the token of the attempt that has just failed.
     fileprivate var isTokenRejected = false
-    /// The stamp of the rejected token; `nil` if its refresh had already been sent when it was rejected.
+    /// The token whose rejection came before its refresh was sent, so that the refresh cannot have caused it; `nil` for
+    /// any other rejection.
     fileprivate var refreshedStamp: SessionStamp?
     /// The number of times the call has been sent again because of a rejected token. After the first time, only a newer
     /// token allows another.
@@ -163,7 +163,7 @@ struct Authorizer: Sendable {
         call.authorization.awaitedAcceptance = awaitedAcceptance(of: credential, for: call)
     }
 
-    /// The reason why the manager needs to know that the server accepts a token.
+    /// The meaning that an acceptance of a token has for the manager; `nil` if it has none.
     private func awaitedAcceptance(of credential: Credential, for call: CallState) -> SessionStateMachine.Acceptance? {
         if let prober = credential.probe { return .probe(prober) }
         if let stamp = call.authorization.refreshedStamp { return .replay(after: stamp) }

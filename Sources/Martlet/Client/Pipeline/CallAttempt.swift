@@ -232,8 +232,8 @@ struct CallAttempt {
         }
     }
 
-    /// A quick success opens the reserve. If other calls carry a token and this one did not, its success has no effect:
-    /// it does not show that the server still accepts the token.
+    /// The effect of a success on the reserve. In a client with sign-in, only a call that carried a token opens or
+    /// closes the reserve: any other success does not show that the server still accepts the token.
     private func effectOfSuccess(carriedToken: Bool) -> ConcurrencyLimiter.ReserveEffect {
         guard pipeline.authorizer == nil || carriedToken else { return .stays }
         // Requests in reserve then wait for about a second at most.

@@ -93,8 +93,8 @@ final class ConcurrencyLimiter: Sendable {
 
     /// - Parameters:
     ///   - reservePerConnection: The number of short requests that may be under way beyond the limit, for each
-    ///     connection that no lasting request occupies. The reserve is closed at first, and after a request that did
-    ///     not open it.
+    ///     connection that no lasting request occupies. The reserve starts closed, and closes again after a short
+    ///     request that was slow or failed, and when no request is under way.
     ///   - limit: The current limit for an origin; `nil` for none. Values below 1 count as 1.
     init(reservePerConnection: Int = 0, limit: @escaping @Sendable (Origin) -> Int?) {
         self.reservePerConnection = reservePerConnection

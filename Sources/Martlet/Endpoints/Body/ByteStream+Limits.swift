@@ -4,12 +4,11 @@
     internal import Foundation
 #endif
 
-/// A body that can be sent only once was opened again.
+/// A single-use body was opened or read again.
 struct BodySpentError: Error {}
 
 extension ByteStream {
-    /// Opens a sequence that can be read only once. Opening it again, or reading the stream again, throws
-    /// ``BodySpentError``.
+    /// Opens a single-use sequence. Opening it again, or reading the stream again, throws ``BodySpentError``.
     static func opensOnce<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks
     ) -> @Sendable () throws -> ByteStream where Chunks.Element == Data {

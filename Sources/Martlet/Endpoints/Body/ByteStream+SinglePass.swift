@@ -1,5 +1,5 @@
 extension ByteStream {
-    /// A stream that can be read only once was read again.
+    /// A stream that allows one pass was read again.
     struct AlreadyReadError: Error, Sendable, Hashable, CustomStringConvertible {
         var description: String { "this stream can be read only once, and it has been read before" }
     }

@@ -29,7 +29,7 @@ public struct OutgoingBody: Sendable {
         self.counting = nil
     }
 
-    /// Creates a body from a stream, which can be read once.
+    /// Creates a single-use body from a stream.
     public init(_ stream: ByteStream, length: Int64?) {
         self.init(stream, length: length, isRepeatable: false)
     }

@@ -100,7 +100,7 @@ public struct RequestBody: Sendable {
             measure: { length })
     }
 
-    /// A body from a sequence that can be read only once. If the call must be sent again, it fails with
+    /// A single-use body: its sequence can be read only once. If the call must be sent again, it fails with
     /// ``NetworkError/bodyNotReplayable(_:_:)``. Without a network it fails at once, whatever
     /// ``NetworkConfig/connectivityTimeout`` says.
     /// - Parameters:

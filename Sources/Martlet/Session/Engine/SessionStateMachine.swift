@@ -10,55 +10,64 @@
 /// is a `Hashable` value, tests can search its reachable states.
 struct SessionStateMachine: Hashable, Sendable {
     private let policy: SessionPolicy
-    /// Whether other processes share the record. If so, the store must be readable before a refresh token is sent.
+    /// Whether other processes share the record in the store. If so, the store must be readable before a refresh token
+    /// is sent, because another process may have sent that token.
     private let sharesStore: Bool
-    /// Whether an unavailable store is read again even if no caller waits; `false` if reading prompts the user.
+    /// Whether an unavailable store is read again even if no caller waits for it; `false` if reading prompts the user.
     private let readsByItself: Bool
+    /// The session of the signed-in user, even while its sign-in is still being saved; `nil` if there is none.
     private(set) var session: ActiveSession?
     /// The reason why there is no session. It means nothing while there is one.
     private(set) var absence = Absence.unknown(nil)
     /// The callers that wait for the store to be read, or for the refresh or sign-in in progress.
     private(set) var waiters: Set<WaiterID> = []
-    /// The callers that wait for the pending ending.
+    /// The callers that wait for the first attempt at the pending ``ending``.
     private var endingWaiters: Set<WaiterID> = []
-    /// The waiters that wait only because another caller's request was rejected.
+    /// The waiters whose own requests were not rejected. They wait for a refresh only because the server rejected the
+    /// token for another caller.
     private var bystanders: Set<WaiterID> = []
-    /// The bystanders that may go out with the rejected token.
+    /// The bystanders that may be sent with the rejected token as probes, in case other endpoints still accept it.
     private var probers: Set<WaiterID> = []
     /// Whether the delay before the next probe is running. There is at most one.
     private var awaitsProbe = false
-    /// The number of sign-ins and sign-outs so far, here or in another process. A step that started in an earlier epoch
-    /// must not take effect.
+    /// The number of sign-ins and sign-outs that this process has made or noticed. A step that started in an earlier
+    /// epoch must not take effect.
     private(set) var epoch = 0
-    /// The highest position of a record or a mark that this process has read or written; `nil` if it has read none.
+    /// The highest position of a record or a mark that this process has read or written; `nil` if it has done neither.
+    /// An empty store is at position zero.
     private var known: SessionOrder?
     /// The mark up to which sessions have ended, as far as this process knows. Records at or below it are ignored.
     private var mark: EndMark?
-    /// An ending that the store has not confirmed yet.
+    /// The end of earlier sessions that the store has not confirmed yet: their records are deleted, and the mark is
+    /// stored. It is retried until it succeeds, or a later write replaces the records.
     private(set) var ending: Ending?
     /// The sessions that ended in this process by a sign-out, by another sign-in, or because their own sign-in was
     /// withdrawn. Their tokens are revoked. Their records are ignored at any position: a write that was reported as
     /// failed may still have stored one, even above the record that it found.
     private var endedHere: Set<SessionID> = []
-    /// The session that expired last in this process. Its tokens were rejected.
+    /// The session that expired last in this process. The server rejected its tokens.
     private var lastExpired: SessionID?
-    /// The revocations that wait for the deletion or replacement of the record, or for its failure.
+    /// The tokens to revoke once the attempt to delete or replace their record has succeeded or failed. Until then,
+    /// another process that read the record would take their rejection for an expiry.
     private var revocations: [Revocation] = []
-    /// The records whose tokens were revoked before the store could be read. It may contain newer tokens.
+    /// The records whose tokens were revoked before the store could be read. The store may hold newer tokens of these
+    /// sessions, which must be revoked too.
     private var revokedUnread: [StoredSession] = []
-    /// The records of other sessions that a failed task may have overwritten or deleted. If they turn out to be gone, no
-    /// other process may know their tokens.
+    /// The records of other sessions that a failed task may have overwritten or deleted. If they turn out to be gone,
+    /// their tokens are revoked, because no other process may know them.
     private var maybeRemoved: [StoredSession] = []
-    /// Whether another process may have changed the record, but this one could not read it yet.
+    /// Whether the last attempt to read the store failed, so that another process may have changed the record
+    /// unnoticed.
     private var hasUnreadChange = false
-    /// The number of consecutive failures of the store.
+    /// The number of consecutive failures of the store. The delay before the next attempt grows with it.
     private var storeFailures = 0
-    /// Whether the delay before the store is asked again is running. There is at most one.
+    /// Whether a delay before the store is asked again is running.
     private var awaitsStoreRetry = false
     /// Whether that delay keeps the manager alive, because there is something to write or delete.
     private var retryHasWork = false
+    /// The last ID given to a waiter or a job.
     private(set) var lastID = 0
-    /// The actions of the current transition.
+    /// The actions of the current transition, in the order in which they must start.
     private var actions: [Action] = []
 
     init(policy: SessionPolicy, sharesStore: Bool = false, readsByItself: Bool = true) {

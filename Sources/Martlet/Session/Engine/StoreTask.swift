@@ -86,8 +86,8 @@ extension SessionStateMachine {
     enum SignOut: Hashable, Sendable {
         /// Sessions up to this position.
         case before(SessionOrder)
-        /// All sessions, because this process has read nothing, except sign-ins between this position, the one of the
-        /// sign-out by the clock, and the present.
+        /// All sessions, because this process has read nothing. Sign-ins made between this position (the time of the
+        /// sign-out) and now are spared.
         case anything(SessionOrder)
 
         var order: SessionOrder {

@@ -1,9 +1,10 @@
 /// The rules for refreshes: when, how often, and how long to wait after a failure.
 public struct SessionPolicy: Sendable, Hashable {
-    /// The last fraction of a token's lifetime, from 0 to 1, during which it counts as about to expire. Default 0.1.
+    /// The last fraction of a token's lifetime, from 0 to 1, during which it counts as about to expire. The default is
+    /// 0.1.
     public var leewayFraction: Double = 0.1
     /// The longest time before its expiry for which a token counts as about to expire. Jitter adds up to 25 percent.
-    /// Default 60 s.
+    /// The default is 60 s.
     public var maximumLeeway: Duration = .seconds(60)
     /// The number of wasteful refreshes that one session may start within ``refreshWindow``. A refresh is wasteful if
     /// the server rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's
@@ -12,34 +13,36 @@ public struct SessionPolicy: Sendable, Hashable {
     /// If the lifetime is unknown, a refresh is wasteful until the server has accepted the token. After that, a refresh
     /// after a rejection counts as wasteful until the rejected call succeeds with the new token. The budget stops an
     /// endpoint that rejects every token from causing endless refreshes. A token that has expired is replaced as often
-    /// as necessary. Default 5.
+    /// as necessary. The default is 5.
     public var refreshBudget: Int = 5
-    /// The window of ``refreshBudget``. Default 30 s.
+    /// The window of ``refreshBudget``. The default is 30 s.
     public var refreshWindow: Duration = .seconds(30)
-    /// The backoff after the first failed refresh. It doubles with each further failure, with full jitter. Default 1 s.
+    /// The backoff after the first failed refresh. It doubles with each further failure, with full jitter. The default
+    /// is 1 s.
     public var firstBackoff: Duration = .seconds(1)
-    /// The longest backoff after a failed refresh, unless the server asks for more. Default 60 s.
+    /// The longest backoff after a failed refresh, unless the server asks for more. The default is 60 s.
     public var maximumBackoff: Duration = .seconds(60)
-    /// The longest wait that a server's `Retry-After` can cause. A longer one is shortened to this. Default 15 minutes.
+    /// The longest wait that a server's `Retry-After` can cause. A longer one is shortened to this. The default is 15
+    /// minutes.
     public var maximumRetryAfter: Duration = .seconds(900)
     /// The time that one attempt of a refresh or a revocation may take at the token endpoint. A refresh gets less time
-    /// if ``lockLease`` or ``rotationGrace`` is short. Default 30 s.
+    /// if ``lockLease`` or ``rotationGrace`` is short. The default is 30 s.
     public var refreshTimeout: Duration = .seconds(30)
     /// The time for which the server accepts a refresh token that it has already replaced (RFC 9700, section 4.14.2).
     /// Set it if your server has such a grace period: after a lost response, the same refresh token is sent again at
-    /// once within this time. Default zero: the token is sent again only after the backoff.
+    /// once within this time. The default is zero: the token is sent again only after the backoff.
     public var rotationGrace: Duration = .zero
-    /// The time for which another process may hold the refresh lock before it counts as dead. Default 45 s. Use the
-    /// same value in all processes, and one below ``rotationGrace`` if that is not zero.
+    /// The time for which another process may hold the refresh lock before it counts as dead. The default is 45 s. Use
+    /// the same value in all processes, and one below ``rotationGrace`` if that is not zero.
     public var lockLease: Duration = .seconds(45)
     /// The time that an operation on the store may take, including the wait for earlier operations, before it counts as
-    /// failed. Default 10 s.
+    /// failed. The default is 10 s.
     public var storeTimeout: Duration = .seconds(10)
-    /// The delay before a failed write or deletion in the store is retried. It doubles up to ``maximumBackoff``.
-    /// Default 1 s.
+    /// The delay before a failed write or deletion in the store is retried. It doubles up to ``maximumBackoff``. The
+    /// default is 1 s.
     public var firstSaveRetry: Duration = .seconds(1)
-    /// Whether tokens are used only once the store contains them. Default `false`: if the write fails, the new tokens
-    /// are used from memory.
+    /// Whether tokens are used only once the store contains them. The default is `false`: if the write fails, the new
+    /// tokens are used from memory.
     ///
     /// If the tokens of a refresh cannot be written, the session is kept in memory and the write is retried. Until a
     /// retry succeeds, calls fail with ``NetworkError/refreshFailed(_:_:_:)`` and ``RefreshError/Kind/notSaved``, and

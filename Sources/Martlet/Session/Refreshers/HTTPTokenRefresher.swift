@@ -131,8 +131,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// GET with the refresh token in a header field and the old access token as a bearer token.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
-    ///   - header: The field for the refresh token; `nil` means `refresh-token`. `Authorization` carries it as a bearer
-    ///     token, in place of the access token.
+    ///   - header: The field that carries the refresh token; `nil` for `refresh-token`. If it is `Authorization`, it
+    ///     carries the refresh token as a bearer token, and no access token.
     ///   - accessTokenScheme: The scheme by which the request carries the old access token; `nil` to leave it out.
     ///   - sessionEnd: The rule for responses that end the session.
     public static func header(

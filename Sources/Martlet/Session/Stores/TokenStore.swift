@@ -10,8 +10,8 @@
 /// ## Implementing a store
 ///
 /// ``StoredSession/encoded()`` converts a session to bytes, and ``StoredSession/init(encoded:)`` converts them back. If
-/// only one process uses the store, three functions suffice. This store uses a table with one row in a SQLite database.
-/// To share that table between processes, it also needs the functions listed below:
+/// only one process uses the store, three functions suffice. A store that processes share also needs the functions
+/// listed below. This store uses a table with one row in a SQLite database:
 ///
 /// ```swift
 /// struct DatabaseTokenStore: TokenStore {
@@ -57,8 +57,8 @@
 ///   its result; without the lock, two processes may use the same refresh token, and the server may revoke the session.
 /// - ``changes()``: reports the changes of other processes. Without it a process notices them only at its next refresh.
 /// - the mark of ``StoreUpdate/end(_:)``: keep it in the row in place of the record (``EndMark/encoded()``), and return
-///   ``StoreReading/ended(_:)`` for it. With the mark, a session stays ended even if a process that was unable to write
-///   for a while writes it again. Without it, the last write wins.
+///   ``StoreReading/ended(_:)`` for it. With the mark, a session stays ended even if a process whose writes were
+///   blocked writes its old record later. Without it, the last write wins.
 public protocol TokenStore: Sendable {
     /// Reads the record.
     func read() async -> StoreReading
@@ -84,11 +84,11 @@ public protocol TokenStore: Sendable {
     /// A stream that yields each time the record may have changed or become readable, including changes by this
     /// process. `nil`, the default, if the store cannot tell.
     ///
-    /// The function returns without waiting for the disk. The store may begin to watch later, but at the latest before
-    /// its next operation reads the record, so read the record after this call.
+    /// The function returns without waiting for the disk. Watching may start later, but no later than the store's next
+    /// read, so read the record after this call.
     func changes() -> AsyncStream<Void>?
     /// Whether reading the record may prompt the user. If so, the manager reads it only when a call or the app needs
-    /// it. `false` by default.
+    /// it. The default is `false`.
     var readingPromptsUser: Bool { get }
 }
 

@@ -12,10 +12,10 @@
 /// try await client.download(Film(id: 7), to: path, options: options)
 /// ```
 public struct DownloadOptions: Sendable, Hashable {
-    /// Whether the download may replace an existing file. It does so atomically, at the end. Default yes.
+    /// Whether the download may replace an existing file. It does so atomically, at the end. The default is `true`.
     public var replacesExisting = true
-    /// Whether a failed download keeps the bytes it received, so that a later download to the same path can resume.
-    /// Default no.
+    /// Whether a failed download keeps the bytes it received, so that a later download to the same path can resume. The
+    /// default is `false`.
     ///
     /// A later download resumes if it has the same endpoint, the same ``Endpoint/headers`` and the same account, and if
     /// the file on the server has not changed. The account is that of the signed-in user, even for an endpoint that
@@ -32,7 +32,7 @@ public struct DownloadOptions: Sendable, Hashable {
     /// (`flock`), such as some network shares.
     public var keepsPartial = false
     #if canImport(CryptoKit) || Encryption
-        /// The digest to verify before the file is published. Default none.
+        /// The digest to verify before the file is published. The default is `nil`.
         ///
         /// Available on Apple platforms; elsewhere with the trait `Encryption`.
         public var check: DigestCheck?

@@ -23,8 +23,8 @@ final class DownloadReceiver: ResponseReceiver {
     private let hold: DownloadHold
 
     /// - Parameters:
-    ///   - resumeFingerprint: Identifies the endpoint and the account. Only bytes with the same fingerprint are
-    ///     resumed.
+    ///   - resumeFingerprint: Identifies the endpoint, its header fields and the account. Only bytes with the same
+    ///     fingerprint are resumed.
     ///   - isAnonymous: Whether the call has no account. It then resumes only bytes that a call with the same
     ///     credentials has kept.
     init(

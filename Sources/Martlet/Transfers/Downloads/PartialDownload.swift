@@ -34,10 +34,11 @@ struct PartialDownload: Sendable {
         /// The server's digest of the complete file.
         let reprDigest: String?
 
-        /// - Returns: `nil` if the download cannot be resumed. It can if the response has a length and a strong
-        ///   validator: a strong entity tag, or a modification date at least a second before its `Date` (RFC 9110,
-        ///   sections 8.8.2.2 and 13.1.5). A date does not count if `Vary` names fields other than `Accept-Encoding`
-        ///   and `Origin`, because the representations that they select may share a date.
+        /// - Returns: `nil` if the download cannot be resumed. It can if the response has a length, no content coding,
+        ///   no `Accept-Ranges: none`, and a strong validator: a strong entity tag, or a modification date at least a
+        ///   second before its `Date` (RFC 9110, sections 8.8.2.2 and 13.1.5). A date does not count if `Vary` names
+        ///   fields other than `Accept-Encoding` and `Origin`, because the representations that they select may share a
+        ///   date. The caller verifies that the status is 200.
         init?(_ head: HTTPResponse, resumeFingerprint: String, credentials: String? = nil) {
             guard let total = head.contentLength, head.headerFields[.acceptRanges] != "none",
                 ContentCodings(head.headerFields).names.isEmpty
@@ -67,8 +68,9 @@ struct PartialDownload: Sendable {
     }
 
     /// Opens the file, and returns the state in which the download starts. It includes the kept bytes if the options
-    /// ask for them and they belong to the same endpoint and account. If the name of the kept bytes or of their resume
-    /// data is taken by another user's file, the download uses another name, and keeps nothing.
+    /// ask for them and they belong to the same endpoint, with the same header fields, and to the same account. If the
+    /// name of the kept bytes or of their resume data is taken by another user's file, the download uses another name,
+    /// and keeps nothing.
     func openState(for options: DownloadOptions, resumeFingerprint: String) throws -> DownloadReceiver.State {
         var state = DownloadReceiver.State()
         if !options.replacesExisting, Disk.exists(destination.path) {

@@ -17,7 +17,7 @@ public import HTTPTypes
 /// ```
 ///
 /// Parts are sent in the order in which they were added. Files are streamed from disk when the form is sent, so memory
-/// use does not depend on their size. A form can be sent again unless it has a one-shot part.
+/// use does not depend on their size. A form can be sent again unless it has a single-use part.
 ///
 /// Names and file names may contain any character. As in the WHATWG HTML standard, `"` is sent as `%22`, a carriage
 /// return as `%0D`, a line feed as `%0A`, and other characters as UTF-8; NUL, which C programs treat as the end of a
@@ -26,7 +26,7 @@ public import HTTPTypes
 public struct MultipartForm: Sendable {
     /// The delimiter between parts (RFC 2046, section 5.1.1).
     let boundary: String
-    /// Whether the form can be sent more than once. It cannot if it has a one-shot part.
+    /// Whether the form can be sent more than once. It cannot if it has a single-use part.
     private(set) var isReplayable = true
     private var parts: [MultipartPart] = []
 
@@ -133,7 +133,7 @@ public struct MultipartForm: Sendable {
         )
     }
 
-    /// Adds a sequence that can be read only once. The form can then be sent only once.
+    /// Adds a part from a sequence that can be read only once, which makes the whole form single-use.
     /// - Parameters:
     ///   - chunks: The bytes.
     ///   - length: The exact number of bytes, or `nil` to send the whole form without a length.

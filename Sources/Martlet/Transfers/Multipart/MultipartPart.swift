@@ -70,7 +70,7 @@ struct MultipartPart: Sendable {
         return result
     }
 
-    /// The part, with its one-shot stream opened. Opening it a second time throws before anything is sent.
+    /// The part, with its single-use stream opened. Opening it a second time throws before anything is sent.
     func withOpenedStream() throws -> MultipartPart {
         guard case .stream(let length, isReplayable: false, let open) = content else { return self }
         var result = self

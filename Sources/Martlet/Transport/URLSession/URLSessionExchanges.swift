@@ -72,7 +72,7 @@
     }
 
     extension URLSessionExchange {
-        /// The stream of the body; `nil` if the session asks again for a stream that can be read only once.
+        /// The stream of the body; `nil` if the session asks again for a single-use stream.
         fileprivate func bodyStream() -> InputStream? {
             guard let upload = state.withLock({ $0.upload }) else { return nil }
             if let stream = upload.takeStream() { return stream }

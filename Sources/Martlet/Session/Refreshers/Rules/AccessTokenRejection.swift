@@ -19,14 +19,18 @@ public struct AccessTokenRejection: Sendable {
     private let matches: @Sendable (ServerResponse, HTTPRequest) -> Bool
 
     /// A rule made from a closure.
-    /// - Parameter matches: Whether a response rejects the token. It is called with every response to a signed request.
+    /// - Parameter matches: Whether a response rejects the token. A client calls it with the server's response to each
+    ///   attempt, even to one without a token. The result counts only if the request carried a token, or carried none
+    ///   because the session had expired.
     public init(_ matches: @escaping @Sendable (ServerResponse) -> Bool) {
         self.matches = { response, _ in matches(response) }
     }
 
     /// A rule made from a closure that also sees the request.
-    /// - Parameter matches: Whether a response rejects the token of its request. It is called with every response to a
-    ///   signed request and with that request, without its token. The request's path includes the path of the base URL.
+    /// - Parameter matches: Whether a response rejects the token of its request. A client calls it with the server's
+    ///   response to each attempt, even to one without a token, and with the request, from which the token is left out.
+    ///   The result counts only if the request carried a token, or carried none because the session had expired. The
+    ///   request's path includes the path of the base URL.
     public init(_ matches: @escaping @Sendable (ServerResponse, HTTPRequest) -> Bool) {
         self.matches = matches
     }

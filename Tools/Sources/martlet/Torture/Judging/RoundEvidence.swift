@@ -210,8 +210,7 @@ struct RoundEvidence: Sendable {
     }
 
     /// The refreshes of this round that replaced new tokens because of a wrong clock: another process had stored them
-    /// with an expiry that has passed by the refreshing process's clock. Each grant may cause one such refresh for each
-    /// worker whose clock is ahead.
+    /// with an expiry that has passed by the refreshing process's clock. Each grant explains at most one such refresh.
     private var refreshesOfWrongClocks: Int {
         func clock(_ worker: WorkerName) -> Duration { conditions.conditions(of: worker).clockOffset }
         var unmatched = history.signIn.map { [$0] } ?? []
