@@ -69,7 +69,7 @@ struct Step: Sendable {
 
     private static func building(with client: NetworkClient) -> Step {
         Step(name: "build a request") { repetitions in
-            let call = client.pipeline.call(GetPage(), accept: "application/json")
+            let call = client.pipeline.makeCall(GetPage(), accept: "application/json")
             for _ in 0..<repetitions { _ = try client.pipeline.build(call, length: nil) }
         }
     }

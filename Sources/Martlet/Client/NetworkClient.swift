@@ -86,7 +86,7 @@ public final class NetworkClient: APIClient {
     public func response<Value: Decodable & Sendable>(
         for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Value> {
-        let call = try await perform(pipeline.call(endpoint, accept: "application/json", monitor: monitor))
+        let call = try await perform(pipeline.makeCall(endpoint, accept: "application/json", monitor: monitor))
         let value = try call.deliver { [decoding = pipeline.decoding] call throws(NetworkError) in
             try decoding.decode(type, from: call)
         }
@@ -97,7 +97,7 @@ public final class NetworkClient: APIClient {
     public func data(
         for endpoint: any Endpoint, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Data> {
-        let call = try await perform(pipeline.call(endpoint, monitor: monitor))
+        let call = try await perform(pipeline.makeCall(endpoint, monitor: monitor))
         call.finish()
         return NetworkResponse(call.response.body, of: call)
     }

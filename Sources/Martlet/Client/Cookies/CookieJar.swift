@@ -112,7 +112,7 @@ final class CallCookies: Sendable {
     }
 
     /// Whether the call's session is unknown, because the store had not been read when the call was made.
-    var isOpen: Bool { owner.state.signInState == .unknown }
+    var isOwnerUnknown: Bool { owner.state.signInState == .unknown }
 
     /// The request with the cookies that were read for it earlier, unless their owner has ended since.
     /// - Parameter field: The `Cookie` field with these cookies; `nil` for none.

@@ -82,7 +82,7 @@ struct Authorizer: Sendable {
         var first = call.authorization.firstCredential
         call.authorization.firstCredential = nil
         // A call resumes a little after its wait, and its probe (a try with a rejected token) may no longer be allowed.
-        if let probe = first, probe.probe != nil, !tokens.isUsable(probe) { first = nil }
+        if let probe = first, probe.prober != nil, !tokens.isUsable(probe) { first = nil }
         guard let credential = first ?? tokens.freshCredential(for: call.authorization.owner) else { return false }
         try assign(credential, to: &call)
         return true
@@ -126,7 +126,7 @@ struct Authorizer: Sendable {
     /// call keeps its request slot: if it queued again, the new token could expire during that wait.
     /// - Throws: ``SessionError`` if the token has expired and could not be refreshed, or if the session has ended.
     func refreshIfNeeded(_ call: inout CallState) async throws(SessionError) {
-        guard let credential = call.authorization.credential, credential.probe == nil else { return }
+        guard let credential = call.authorization.credential, credential.prober == nil else { return }
         try await renewToken(of: &call)
     }
 
@@ -165,7 +165,7 @@ struct Authorizer: Sendable {
 
     /// The meaning that an acceptance of a token has for the manager; `nil` if it has none.
     private func awaitedAcceptance(of credential: Credential, for call: CallState) -> SessionStateMachine.Acceptance? {
-        if let prober = credential.probe { return .probe(prober) }
+        if let prober = credential.prober { return .probe(prober) }
         if let stamp = call.authorization.refreshedStamp { return .replay(after: stamp) }
         return credential.isUnproven ? .first : nil
     }

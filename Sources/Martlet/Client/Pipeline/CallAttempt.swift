@@ -72,7 +72,9 @@ struct CallAttempt {
         slotEnd = .releasedAfterFailure
         startedAt = pipeline.time.uptime
         // If the store was read during the wait, the session that the cookies belong to is known now.
-        if let open = call.cookies, open.isOpen { call.cookies = pipeline.cookies(of: call, signIn: open.signIn) }
+        if let cookies = call.cookies, cookies.isOwnerUnknown {
+            call.cookies = pipeline.cookies(of: call, signIn: cookies.signIn)
+        }
     }
 
     /// Waits for a token and then for a request slot, and returns when the request may be sent. With a fresh token and

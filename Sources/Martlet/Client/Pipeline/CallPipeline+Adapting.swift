@@ -155,7 +155,7 @@ extension CallPipeline {
         let wasTrusted = if case .trusted = changed.recipient { true } else { false }
         changed.recipient = changed.request.origin.map { recipient(of: $0) } ?? .thirdParty(sender: nil)
         if case .thirdParty = changed.recipient {
-            sendToThirdParty(&changed, after: change, in: &call, mayReachThirdParty)
+            stripFieldsForThirdParty(&changed, after: change, in: &call, mayReachThirdParty)
         } else if !wasTrusted {
             changed.request.headerFields.addMissing(config.headers)
         }
@@ -163,7 +163,7 @@ extension CallPipeline {
 
     /// Removes the fields of the client and of other interceptors, and their body, from a request that an interceptor
     /// has sent to a third party.
-    private func sendToThirdParty(
+    private func stripFieldsForThirdParty(
         _ changed: inout RoutedRequest, after change: Change, in call: inout CallState,
         _ mayReachThirdParty: (HTTPField) -> Bool
     ) {

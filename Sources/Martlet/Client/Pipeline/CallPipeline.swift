@@ -144,7 +144,7 @@ final class CallPipeline: Sendable {
 
 extension CallPipeline {
     /// Creates a call, without suspending.
-    func call(
+    func makeCall(
         _ endpoint: any Endpoint, accept: String? = nil, monitor: TransferMonitor? = nil
     ) -> OutgoingCall {
         OutgoingCall(

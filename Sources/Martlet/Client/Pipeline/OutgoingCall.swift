@@ -41,7 +41,7 @@ struct OutgoingCall: Sendable {
     /// Records the result of a wait for a token.
     mutating func finishWait(_ result: Result<Credential, SessionError>) {
         switch result {
-        case .success(let credential): if credential.probe != nil { start.credential = credential }
+        case .success(let credential): if credential.prober != nil { start.credential = credential }
         case .failure(let error): start.failure = error
         }
     }

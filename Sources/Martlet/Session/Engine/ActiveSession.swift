@@ -119,7 +119,7 @@ extension SessionStateMachine.ActiveSession {
     func credential(probedBy prober: Int?) -> Credential {
         Credential(
             stamp: record.stamp, accessToken: record.tokens.accessToken, isUnproven: deadlines == nil && !wasAccepted,
-            probe: prober)
+            prober: prober)
     }
 
     /// Whether a refresh or a sign-in is in progress that callers can wait for.
@@ -179,7 +179,7 @@ extension SessionStateMachine.ActiveSession {
     }
 
     /// Lets the session replace everything up to a position, and ranks it above that.
-    mutating func stand(above order: SessionOrder) {
+    mutating func raise(above order: SessionOrder) {
         base = .upTo(order)
         raiseGeneration(above: order)
     }

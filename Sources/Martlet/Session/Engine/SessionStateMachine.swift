@@ -839,10 +839,10 @@ extension SessionStateMachine {
         if answer.failure != nil, let former = former(of: task, answer.decision) { maybeRemoved.append(former) }
         // A write that an earlier sign-in requested may have stored the record of this one.
         if let session, answer.snapshot.reading.contains(session.record.id) { self.session?.base = .stored }
-        if answer.decision.epoch == epoch { standAbove(answer.decision) }
+        if answer.decision.epoch == epoch { raiseSession(above: answer.decision) }
         if answer.failure == nil, case .write(let record) = answer.decision.update {
             learn(.found(record))
-            coverWritten(record, in: answer.decision.epoch)
+            endWrittenSession(record, in: answer.decision.epoch)
         }
         if case .prepare(let job) = task { return prepared(job, answer, at: moment) }
         // A later sign-in or sign-out has started a task of its own.
@@ -898,7 +898,7 @@ extension SessionStateMachine {
 
     /// Ends a session that was written while the user signed out or in. The write may have found a higher position than
     /// this process knew, and stored the session above that.
-    private mutating func coverWritten(_ record: StoredSession, in writtenEpoch: Int) {
+    private mutating func endWrittenSession(_ record: StoredSession, in writtenEpoch: Int) {
         let mark = EndMark(.end(ofGeneration: record.generation))
         if let ending, let signOutEpoch = ending.signOutEpoch, writtenEpoch < signOutEpoch {
             self.ending?.mark = EndMark.later(ending.mark, mark) ?? mark
@@ -908,7 +908,7 @@ extension SessionStateMachine {
         guard writtenEpoch < epoch, let session, session.record.id != record.id,
             case .upTo(let earlier) = session.base, earlier < mark.order
         else { return }
-        self.session?.stand(above: mark.order)
+        self.session?.raise(above: mark.order)
         startEnding(mark)
     }
 
@@ -925,17 +925,17 @@ extension SessionStateMachine {
     /// A task that was reported as failed has finished after all.
     /// - Parameter snapshot: The content of the store now.
     mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
-        boundWrite(by: decision)
+        limitRewrite(after: decision)
         if let former = decision.former { learnTokens(of: former) }
         guard snapshot.reading.wasReadable else { return }
         learn(snapshot.reading)
         revokeRemoved(snapshot.reading)
         if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
         if case .write(let record) = decision.update, snapshot.reading == .found(record) {
-            coverWritten(record, in: decision.epoch)
+            endWrittenSession(record, in: decision.epoch)
         }
         guard decision.epoch == epoch else { return }
-        standAbove(decision)
+        raiseSession(above: decision)
         if task == .confirmExpiry, session?.pendingExpiry != nil {
             return confirmedExpiry(StoreAnswer(decision: decision, snapshot: snapshot))
         }
@@ -962,16 +962,16 @@ extension SessionStateMachine {
 
     /// An ending may have raised the mark over a record that had ended here. A sign-in that is not written yet must not
     /// take that mark for a later sign-out of another process.
-    private mutating func standAbove(_ decision: StoreDecision) {
+    private mutating func raiseSession(above decision: StoreDecision) {
         guard case .end(let mark) = decision.update, let session, case .upTo(let earlier) = session.base,
             earlier < mark.order
         else { return }
-        self.session?.stand(above: mark.order)
+        self.session?.raise(above: mark.order)
     }
 
     /// A late write, or one that an earlier sign-in requested, has probably written the record of this sign-in. The
     /// next write may replace what that write found, and nothing later.
-    private mutating func boundWrite(by decision: StoreDecision) {
+    private mutating func limitRewrite(after decision: StoreDecision) {
         guard decision.epoch == epoch, let found = decision.found, case .write(let record) = decision.update,
             record.id == session?.record.id
         else { return }
@@ -1139,7 +1139,7 @@ extension SessionStateMachine {
         // If an earlier attempt has probably been carried out, only what that attempt found is earlier.
         var earlier = earlierSessions(than: session.record)
         if case .upTo(let found) = session.base { earlier = found }
-        self.session?.stand(above: earlier)
+        self.session?.raise(above: earlier)
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }
 

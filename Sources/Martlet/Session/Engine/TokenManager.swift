@@ -557,7 +557,7 @@ extension TokenManager {
     func isUsable(_ credential: Credential) -> Bool {
         let now = time.uptime
         return core.withLock { core in
-            guard let prober = credential.probe else { return core.machine.isUsable(credential.stamp) }
+            guard let prober = credential.prober else { return core.machine.isUsable(credential.stamp) }
             return core.machine.mayProbe(credential.stamp, by: prober, at: now)
         }
     }

@@ -7,23 +7,23 @@ final class Credential: Sendable, Hashable {
     /// Whether the manager needs to know that the server has accepted the token, because its lifetime is unknown.
     let isUnproven: Bool
     /// The caller that probes the token after another endpoint rejected it; `nil` if it was not rejected.
-    let probe: Int?
+    let prober: Int?
 
-    init(stamp: SessionStamp, accessToken: Secret, isUnproven: Bool = false, probe: Int? = nil) {
+    init(stamp: SessionStamp, accessToken: Secret, isUnproven: Bool = false, prober: Int? = nil) {
         self.stamp = stamp
         self.accessToken = accessToken
         self.isUnproven = isUnproven
-        self.probe = probe
+        self.prober = prober
     }
 
     static func == (one: Credential, other: Credential) -> Bool {
         one === other
-            || (one.stamp, one.isUnproven, one.probe) == (other.stamp, other.isUnproven, other.probe)
+            || (one.stamp, one.isUnproven, one.prober) == (other.stamp, other.isUnproven, other.prober)
                 && one.accessToken == other.accessToken
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(stamp)
-        hasher.combine(probe)
+        hasher.combine(prober)
     }
 }

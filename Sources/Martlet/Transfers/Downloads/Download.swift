@@ -113,7 +113,7 @@ extension NetworkClient {
         _ endpoint: any Endpoint, to path: String, _ options: DownloadOptions, _ monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
         // Opening the kept file suspends, and the token may change in the meantime.
-        var call = pipeline.call(endpoint, monitor: monitor)
+        var call = pipeline.makeCall(endpoint, monitor: monitor)
         call.dropToken()
         // Wait for the session first: the kept bytes belong to it.
         try await admit(&call)

@@ -26,7 +26,7 @@ extension NetworkClient {
     public func stream(
         _ endpoint: any Endpoint, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<ResponseBytes> {
-        try await stream(pipeline.call(endpoint, monitor: monitor)).response
+        try await stream(pipeline.makeCall(endpoint, monitor: monitor)).response
     }
 
     /// Streams the response at a path of the API: a GET with the token, if a user is signed in. See

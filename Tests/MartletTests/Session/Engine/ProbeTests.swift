@@ -149,6 +149,6 @@ import Testing
     }
 
     private func probe(_ record: StoredSession, by waiter: Int) -> Credential {
-        Credential(stamp: record.stamp, accessToken: record.tokens.accessToken, isUnproven: true, probe: waiter)
+        Credential(stamp: record.stamp, accessToken: record.tokens.accessToken, isUnproven: true, prober: waiter)
     }
 }
