@@ -36,6 +36,7 @@ UserNotFoundException
 as DecodableWithConfiguration assumesTopLevelDictionary cICP
 ErrorResponse.error NIOHTTPClient URLSessionHTTPClient createURLSession urlsession
 aud azp iss nbf
+delayMs dropConnectionAfterCommit dropConnectionBefore profileUrl redirectTo totalItems totalPages
 Sources/main.swift
 """.split())
 
