@@ -181,5 +181,6 @@ extension Collection where Element == SessionEvent {
 extension SessionEvent {
     var isSignedOut: Bool { if case .signedOut = self { true } else { false } }
     var isJoined: Bool { if case .refreshJoined = self { true } else { false } }
+    var isProbe: Bool { if case .tokenProbed = self { true } else { false } }
     var isRefreshed: Bool { if case .refreshSucceeded = self { true } else { false } }
 }
