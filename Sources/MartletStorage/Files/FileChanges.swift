@@ -100,27 +100,32 @@ package struct FileChanges: Sendable {
 /// A stream of changes, and its watch.
 private final class Listener: Sendable {
     private enum State {
-        case waiting
+        /// Watching has not begun. `hasTried`: there was no folder, and none could be created.
+        case waiting(hasTried: Bool)
         /// The folder cannot be watched, so the file is checked every few seconds.
         case polling(PollTimer, last: Disk.Version?)
         case watching(FolderWatch)
         case ended
     }
 
-    private let state = Locked(State.waiting)
+    private let state = Locked(State.waiting(hasTried: false))
     private let report: @Sendable () -> Void
 
     init(report: @escaping @Sendable () -> Void) {
         self.report = report
     }
 
-    /// Begins the watch, unless the stream has ended.
+    /// Begins the watch, unless the stream has ended. Another reader of the store may be the one that begins it, so
+    /// this reports a change since the last check.
     /// - Returns: `false` if there is no folder and none can be created.
     /// - Throws: An error if the folder cannot be watched.
     func begin(_ file: PrivateFile, _ watcher: FileChanges.Watcher) throws(StorageError) -> Bool {
         if case .ended = state.withLock({ $0 }) { return true }
         let (folder, name) = file.location
-        guard (try? file.makeFolder()) != nil else { return false }
+        guard (try? file.makeFolder()) != nil else {
+            state.withLock { if case .waiting = $0 { $0 = .waiting(hasTried: true) } }
+            return false
+        }
         let watch = try watcher(folder, name, report)
         let before = state.withLock { state in
             let before = state
@@ -130,8 +135,11 @@ private final class Listener: Sendable {
         }
         switch before {
         case .ended: watch.cancel()
-        case .polling(let timer, _): timer.cancel()
-        case .waiting, .watching: break
+        case .polling(let timer, let last):
+            timer.cancel()
+            if Self.version(of: file) != last { report() }
+        case .waiting(let hasTried): if hasTried { report() }
+        case .watching: break
         }
         return true
     }

@@ -234,6 +234,26 @@ import Testing
         }
     }
 
+    @Test("a change before the watch began is reported, even if another reader of the store has begun it")
+    func watchBegunByAnother() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            let isExhausted = Locked(true)
+            let store = FileTokenStore(
+                path: path,
+                watcher: { (folder, name, report) throws(StorageError) -> FolderWatch in
+                    if isExhausted.withLock({ $0 }) { throw StorageError(.unreachable, "too many open files") }
+                    return try FolderWatch(folder, reportChangesOf: name, to: report)
+                })
+            var changes = try #require(store.changes()).makeAsyncIterator()
+            #expect(await store.read().isEmpty)
+            try await FileTokenStore(path: path).write(StoredSession(id: SessionID(), tokens: .fresh()))
+            isExhausted.withLock { $0 = false }
+            _ = await store.read()
+            #expect(await changes.next() != nil)
+        }
+    }
+
     @Test("a store that cannot be watched says so once, and again after a watch that began") func failures()
         async throws
     {
