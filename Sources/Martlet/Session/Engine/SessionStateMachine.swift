@@ -1120,11 +1120,14 @@ extension SessionStateMachine {
         self.session?.base = .stored
         self.session?.withheld = nil
         // The new record has overwritten the one that the ending was to delete.
-        if let ending, !ending.mark.covers(session.record) {
-            self.ending = nil
-            resumeEndingWaiters()
-            startRevocations()
-        }
+        if ending?.mark.covers(session.record) == false { dropEnding() }
+    }
+
+    /// Another record has overwritten those that were to be deleted.
+    private mutating func dropEnding() {
+        ending = nil
+        resumeEndingWaiters()
+        startRevocations()
     }
 
     /// Ends the earlier sessions after the first write of a sign-in has failed: one of them would be restored after a
@@ -1310,6 +1313,7 @@ extension SessionStateMachine {
         endSession(.sessionChanged)
         // A process that could not read the store has signed a user in at too low a position, below the mark.
         if mark?.covers(record) == true { mark = nil }
+        if ending?.mark.covers(record) == true { dropEnding() }
         start(record, deadlines)
         emit(.adopted(record.stamp))
     }

@@ -138,6 +138,19 @@ import Testing
         #expect(machine.currentRecord?.id == bob.id)
     }
 
+    @Test("gives way to such a sign-in even while the ending of earlier sessions is pending")
+    func signInBelowAPendingEnding() {
+        var machine = signedIn()
+        let ada = signIn(2, to: &machine)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        machine.answer(.end, .unavailable(failure), failure: failure)
+        machine.answer(.clearJournal(ada), .found(ada))
+        let bob = StoredSession(id: SessionID(), generation: 4, tokens: .fresh(3))
+        machine.answer(.write, .found(bob))
+        #expect(machine.currentRecord?.id == bob.id)
+        #expect(!machine.needs(.end))
+    }
+
     @Test("stays ended: a sign-in that learns of its mark before a blind write is stored above the mark")
     func learnsTheMark() {
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)

@@ -267,8 +267,7 @@ struct RoundEvidence: Sendable {
     private func lateNotices() -> [Violation] {
         ends.compactMap { worker, report in
             // Other programs may have taken the rest of the machine's watches.
-            let failures = tallies.first { $0.worker == worker }?.tally.watchFailures ?? 0
-            let isBlind = conditions.conditions(of: worker).watchLimit != nil || failures > 0
+            let isBlind = conditions.conditions(of: worker).watchLimit != nil || report.watchFailures > 0
             let limit: Duration = isBlind ? .seconds(9) : .seconds(4)
             guard report.wait > limit else { return nil }
             return Violation(

@@ -121,8 +121,8 @@ struct TortureWorker: Sendable {
         let wait = start.duration(to: .now)
         if state != .signedIn(session: session) { await content.readAfterEnd() }
         return EndReport(
-            state: state, hasSeenSession: seen.withLockedValue { $0 } == session, wait: wait, content: content.take(),
-            lateness: meter.take())
+            state: state, hasSeenSession: seen.withLockedValue { $0 } == session, wait: wait,
+            watchFailures: watchFailures.withLockedValue { $0 }, content: content.take(), lateness: meter.take())
     }
 
     private func waitForState(

@@ -79,6 +79,8 @@ struct EndReport: Sendable, Codable {
     var hasSeenSession = true
     /// The time that it waited.
     var wait = Duration.zero
+    /// The number of times the store could not be watched since the worker started.
+    var watchFailures = 0
     var content = ContentTally()
     var lateness = Duration.zero
 }
