@@ -229,8 +229,9 @@ extension Facts {
         emptyings.last { $0.life == life && elapsed(from: $0.position, to: position) > .zero }?.generation ?? 0
     }
 
-    /// Whether the network came back in an interval.
+    /// Whether the network came back in an interval. If it did at its first moment, the process may hear of that later in
+    /// the same moment.
     func hasReconnected(from first: Int, to last: Int) -> Bool {
-        reconnections.contains { first < $0 && time($0) <= time(last) }
+        reconnections.contains { (first < $0 || time($0) == time(first)) && time($0) <= time(last) }
     }
 }
