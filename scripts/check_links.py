@@ -3,8 +3,8 @@
 
 Every article and example must be reachable from the READMEs: by a link, or by a `<doc:…>` link on a front page that a
 README links to. A README that links to its own sections links to all of them. The front page of each product's catalog
-names every top-level public type, so that none appears only in the generated list. `make docs` checks `<doc:…>` links.
-Links to the web are not checked.
+names every top-level public type, so that none appears only in the generated list. A `<doc:…#…>` link names a heading of
+an article; `make docs` checks everything else about `<doc:…>` links. Links to the web are not checked.
 """
 
 import re
@@ -60,6 +60,16 @@ def broken(path):
             yield f"{shown(path)}:{number}: {target}: there is no such heading"
 
 
+def lost_headings():
+    """The `<doc:Article#Heading>` links, of articles and of documentation comments, whose heading has been renamed."""
+    articles = {path.stem: path for path in ROOT.glob("Sources/*/*.docc/**/*.md")}
+    for path in [*articles.values(), *swift_files(ROOT / "Sources")]:
+        for number, line in enumerate(path.read_text().split("\n"), 1):
+            for name, heading in re.findall(r"<doc:(\w+)#([^>]+)>", line):
+                if name in articles and heading.lower() not in {anchor for _, anchor in anchors(articles[name])}:
+                    yield f"{shown(path)}:{number}: <doc:{name}#{heading}>: there is no such heading"
+
+
 def unreachable(readme):
     targets = {target for _, target in links(readme)}
     reached = {(ROOT / target.partition("#")[0]).resolve() for target in targets}
@@ -94,6 +104,7 @@ def unnamed(page):
 def main():
     documents = [path for path in sorted(ROOT.rglob("*.md")) if not SKIPPED & set(path.relative_to(ROOT).parts)]
     found = [line for path in documents for line in broken(path)]
+    found += lost_headings()
     found += [line for readme in sorted(ROOT.glob("README*.md")) for line in unreachable(readme)]
     found += [line for page in front_pages() for line in unnamed(page)]
     count = sum(1 for path in documents for _ in links(path))

@@ -17,7 +17,7 @@ extension NetworkClient {
     /// The client fetches only as much as is read, and releasing the stream ends the exchange. The stream also ends
     /// with the session that the call belongs to. The timeout applies until the head has arrived; the stream itself has
     /// no time limit. Apple's `URLSession` withholds the head of some responses until 512 bytes have arrived
-    /// (<doc:UploadsAndDownloads#What-a-server-of-streams-sends>). Until its end, the stream counts against
+    /// (<doc:UploadsAndDownloads#Configure-the-server-of-a-stream>). Until its end, the stream counts against
     /// ``NetworkConfig/maximumConcurrentRequests``.
     /// - Parameters:
     ///   - endpoint: The endpoint to send.

@@ -29,7 +29,7 @@ extension NetworkClient {
     /// ``NetworkError/sessionExpired(_:_:_:)``, or ``NetworkError/cancelled(_:)`` if the task is cancelled.
     ///
     /// A quiet connection has no time limit. The endpoint's timeout applies only until the head of its response has
-    /// arrived; see <doc:UploadsAndDownloads#What-a-server-of-streams-sends>.
+    /// arrived; see <doc:UploadsAndDownloads#Configure-the-server-of-a-stream>.
     /// - Parameters:
     ///   - endpoint: The endpoint that sends the events.
     ///   - lastEventID: The id of the last event of an earlier sequence, to continue after it.

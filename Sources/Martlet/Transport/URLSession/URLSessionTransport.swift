@@ -17,7 +17,7 @@
     /// - `URLSession` joins repeated fields of a response with commas, even `Set-Cookie`.
     /// - `URLSession` may add a `Content-Type` to a `POST` without one. Martlet sets one if there is a body.
     /// - On Apple platforms, `URLSession` withholds the head of some responses until 512 bytes of the body have arrived
-    ///   (<doc:UploadsAndDownloads#What-a-server-of-streams-sends>).
+    ///   (<doc:UploadsAndDownloads#Configure-the-server-of-a-stream>).
     /// - `URLSession` does not say which content codings it has decoded. It always decodes gzip, deflate and Brotli.
     ///   iOS 26, macOS 26 and most builds of libcurl also decode Zstandard. To find out whether that has happened, the
     ///   transport waits for the first four bytes before it returns the head.
