@@ -108,7 +108,7 @@ struct Script: Sendable {
         let isRich = dice.isTrue(inPercent: 35)
         slots = isRich ? dice.pick([nil, 1, 1, 2]) : nil
         interceptor = isRich ? dice.pick([.none, .waits, .waits, .calls]) : .none
-        let haste: Author.Haste? = dice.isTrue(inPercent: 9) ? dice.pick([.renewals, .renewals, .rejections]) : nil
+        let haste: Author.Haste? = dice.isTrue(inPercent: 12) ? dice.pick([.renewals, .rejections]) : nil
         var author = Author(hasChanges: dice.isTrue(inPercent: 60), isRich: isRich, haste: haste, dice: dice)
         let hasDeaths = author.dice.isTrue(inPercent: 40)
         processes = (0..<count).map { _ in author.lives(hasDeaths: hasDeaths) }
@@ -183,10 +183,12 @@ extension Script {
 
         mutating func lives(hasDeaths: Bool) -> [LifeScript] {
             let deaths = hasDeaths ? dice.number(below: 3) : 0
+            // A call meets a newer token at each of its attempts only if others refresh at the same time.
+            let numbers = haste == .rejections ? [3] : [1, 1, 1, 2, 2, 3]
             return (0...deaths).map { life in
                 let wait = dice.pick(
                     life == 0 ? [.zero, .zero, .milliseconds(50)] : [Duration.zero, .seconds(1)])
-                let callers = (0..<dice.pick([1, 1, 1, 2, 2, 3])).map { _ in steps() }
+                let callers = (0..<dice.pick(numbers)).map { _ in steps() }
                 return LifeScript(
                     wait: wait, callers: callers, touches: life < deaths ? 1 + dice.number(below: 24) : nil)
             }
@@ -247,13 +249,9 @@ extension Script {
         }
 
         private mutating func what() -> Step.What {
-            switch dice.number(below: 20) {
-            case 0...6:
-                switch haste {
-                case .renewals: .renewal
-                case .rejections: .request(RequestPlan(isPicky: true))
-                case nil: .token
-                }
+            if haste == .rejections, dice.isTrue(inPercent: 80) { return .request(RequestPlan(isPicky: true)) }
+            return switch dice.number(below: 20) {
+            case 0...6: haste == .renewals ? .renewal : .token
             case 7, 8: isRich ? .request(plan()) : .token
             case 9...12: .request(plan())
             case 13...15: .renewal
