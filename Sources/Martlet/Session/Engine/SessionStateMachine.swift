@@ -477,7 +477,7 @@ extension SessionStateMachine {
 
 extension SessionStateMachine {
     /// The store has answered the preparation of a refresh.
-    private mutating func prepared(_ job: RefreshJob, _ answer: StoreAnswer, at moment: Moment) {
+    private mutating func preparationAnswered(_ job: RefreshJob, _ answer: StoreAnswer, at moment: Moment) {
         guard isPreparing(job), let session else { return emit(.refreshDiscarded(job.stamp)) }
         if answer.decision.hasLostLock { return }
         let verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
@@ -844,14 +844,14 @@ extension SessionStateMachine {
             learn(.found(record))
             endWrittenSession(record, in: answer.decision.epoch)
         }
-        if case .prepare(let job) = task { return prepared(job, answer, at: moment) }
+        if case .prepare(let job) = task { return preparationAnswered(job, answer, at: moment) }
         // A later sign-in or sign-out has started a task of its own.
-        guard answer.decision.epoch == epoch else { return outdated(task, answer) }
+        guard answer.decision.epoch == epoch else { return answeredInLaterEpoch(task, answer) }
         switch task {
-        case .read: storeWasRead(answer.snapshot)
-        case .write: wrote(answer)
-        case .confirmExpiry: confirmedExpiry(answer)
-        case .end: ended(answer)
+        case .read: readingAnswered(answer.snapshot)
+        case .write: writeAnswered(answer)
+        case .confirmExpiry: confirmationAnswered(answer)
+        case .end: endingAnswered(answer)
         case .prepare, .clearJournal: break
         }
         // Revoke only after the attempt to remove the record: a process that still found it would take the rejection of
@@ -861,7 +861,7 @@ extension SessionStateMachine {
     }
 
     /// A task was answered after a sign-in or a sign-out had changed the epoch.
-    private mutating func outdated(_ task: StoreTask, _ answer: StoreAnswer) {
+    private mutating func answeredInLaterEpoch(_ task: StoreTask, _ answer: StoreAnswer) {
         if answer.failure == nil { revokeFormer(of: task, answer.decision) }
         // Another process's session was adopted, and the ending of the earlier sessions is still unconfirmed.
         guard task == .end, let ending, ending.mark == answer.decision.ending?.mark else { return }
@@ -937,7 +937,7 @@ extension SessionStateMachine {
         guard decision.epoch == epoch else { return }
         raiseSession(above: decision)
         if task == .confirmExpiry, session?.pendingExpiry != nil {
-            return confirmedExpiry(StoreAnswer(decision: decision, snapshot: snapshot))
+            return confirmationAnswered(StoreAnswer(decision: decision, snapshot: snapshot))
         }
         if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             self.session?.base = .stored
@@ -951,12 +951,12 @@ extension SessionStateMachine {
         // The ending has succeeded. A retry could delete a later sign-in of another process.
         if task == .end, let ended = decision.ending, ended.mark == ending?.mark {
             let former = decision.former.map { StoreSnapshot(reading: .found($0)) }
-            self.ended(StoreAnswer(decision: decision, snapshot: former ?? snapshot))
+            endingAnswered(StoreAnswer(decision: decision, snapshot: former ?? snapshot))
             return startRevocations()
         }
         // The reading may be older than the last change by another process.
         let hadUnreadChange = hasUnreadChange
-        storeWasRead(snapshot)
+        readingAnswered(snapshot)
         hasUnreadChange = hadUnreadChange
     }
 
@@ -1009,16 +1009,16 @@ extension SessionStateMachine {
     }
 
     /// The store was read: at the start, or because another process may have changed the record.
-    private mutating func storeWasRead(_ snapshot: StoreSnapshot) {
+    private mutating func readingAnswered(_ snapshot: StoreSnapshot) {
         hasUnreadChange = !snapshot.reading.wasReadable
-        if isUnread { return loaded(snapshot) }
+        if isUnread { return restore(from: snapshot) }
         if hasUnreadChange { return scheduleStoreRetry(hasWork: false) }
         // While an ending is pending, wait for its answer. It says nothing about the current session, which it spares.
         if case .found(let record) = snapshot.reading, record.id == session?.record.id { return reconcile(snapshot) }
         if ending == nil { reconcile(snapshot) }
     }
 
-    private mutating func loaded(_ snapshot: StoreSnapshot) {
+    private mutating func restore(from snapshot: StoreSnapshot) {
         switch snapshot.reading {
         case .found(let record):
             start(record, snapshot.deadlines)
@@ -1043,7 +1043,7 @@ extension SessionStateMachine {
     }
 
     /// The store has answered a write: it succeeded or failed, or another process was faster.
-    private mutating func wrote(_ answer: StoreAnswer) {
+    private mutating func writeAnswered(_ answer: StoreAnswer) {
         guard let session, let record = answer.decision.subject, record.id == session.record.id else { return }
         guard session.unwritten?.stamp == record.stamp else {
             // A refresh has received newer tokens since, and writes them next.
@@ -1156,7 +1156,7 @@ extension SessionStateMachine {
 
     /// The server rejected the refresh token, and the store was asked to delete the record. A newer record, or one of
     /// another session, was kept.
-    private mutating func confirmedExpiry(_ answer: StoreAnswer) {
+    private mutating func confirmationAnswered(_ answer: StoreAnswer) {
         guard let session, let reason = session.pendingExpiry else { return }
         var verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
         // Another process may be refreshing. Acquire the lock again, and then ask the store once more.
@@ -1194,7 +1194,7 @@ extension SessionStateMachine {
     }
 
     /// An ending has succeeded or failed.
-    private mutating func ended(_ answer: StoreAnswer) {
+    private mutating func endingAnswered(_ answer: StoreAnswer) {
         guard let ending else { return }
         resumeEndingWaiters()
         if let failure = answer.failure ?? (ending.signOut == nil ? answer.snapshot.reading.failure : nil) {
