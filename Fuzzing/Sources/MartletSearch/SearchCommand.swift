@@ -77,7 +77,8 @@ struct SearchCommand: ParsableCommand {
         let depths = first ? Array(1...depth) : [depth]
         let end: ContinuousClock.Instant? = first ? ContinuousClock.now + .seconds(seconds) : nil
         let hasViolations = try StepScheduler.run { scheduler in
-            depths.contains { search(settings, to: $0, until: end, on: scheduler) }
+            depths.lazy.prefix { _ in end.map { .now < $0 } ?? true }
+                .contains { search(settings, to: $0, until: end, on: scheduler) }
         }
         if hasViolations { throw ExitCode.failure }
     }
@@ -99,11 +100,11 @@ struct SearchCommand: ParsableCommand {
             print("\(setting.words): \(search.total) (worlds by depth: \(search.worlds))")
             if first, total.violations > 0 { break }
         }
-        print(words(of: total, after: ContinuousClock.now - start))
+        print(words(of: total, to: depth, after: ContinuousClock.now - start))
         return total.violations > 0
     }
 
-    func words(of total: Total, after time: Duration) -> String {
+    func words(of total: Total, to depth: Int, after time: Duration) -> String {
         "\(total) to depth \(depth) with \(disturbances) disturbances in \(time.components.seconds) s, "
             + "\(total.violations) violations"
     }

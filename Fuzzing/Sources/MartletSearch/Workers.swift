@@ -36,7 +36,7 @@ struct Workers {
                 if let part = Total(line) { total.add(part) } else { print(line) }
             }
         }
-        print(command.words(of: total, after: ContinuousClock.now - start))
+        print(command.words(of: total, to: command.depth, after: ContinuousClock.now - start))
         if hasFailed { throw ExitCode.failure }
     }
 
