@@ -140,6 +140,7 @@
                     .unsupported,
                     "The redirect has no port yet. Use with: .loopback(), or name a port: .loopback(port:).")
             case .loopback(let port, let path):
+                try Self.checkLoopbackPath(path)
                 return Self.loopbackURI(port: port, path: path)
             case .fixed(let uri):
                 guard Self.isAcceptable(uri) else {
@@ -152,6 +153,26 @@
         }
 
         static func loopbackURI(port: UInt16, path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+        /// Checks that a browser requests this path exactly as it is spelled.
+        /// - Throws: ``OAuthError/Kind/unsupported``.
+        static func checkLoopbackPath(_ path: String) throws(OAuthError) {
+            let isPlain = path.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: "-._~!$&'()*+,;=:@/%".utf8.contains(byte)
+                }
+            }
+            let hasDots = path.split(separator: "/").contains { $0 == "." || $0 == ".." }
+            guard isPlain, !hasDots else {
+                throw OAuthError(
+                    .unsupported,
+                    "The loopback path \(path) has a query, a fragment, a dot segment or a character that browsers"
+                        + " encode. Use a plain path, such as /callback.")
+            }
+        }
 
         /// Whether a redirect to a URI keeps the code safe (RFC 8252, sections 7 and 8.4). The URI has no fragment, and
         /// its scheme is `https` or an app's, or `http` for this machine.

@@ -39,7 +39,8 @@
             /// `http://127.0.0.1:PORT/callback`, for commands and apps on macOS and Linux.
             /// - Parameters:
             ///   - port: The port; 0 for a free one, which servers must accept (RFC 8252, section 7.3). Not all do.
-            ///   - path: The path.
+            ///   - path: The path, percent-encoded and without a query. With any other, a sign-in throws
+            ///     ``OAuthError/Kind/unsupported``.
             public static func loopback(port: UInt16 = 0, path: String = "/callback") -> Redirect {
                 Redirect(kind: .loopback(port: port, path: path.hasPrefix("/") ? path : "/" + path))
             }

@@ -38,7 +38,7 @@
                 opening show: @escaping @Sendable (URL) async throws -> Void
             ) -> OAuthBrowser {
                 OAuthBrowser { redirect in
-                    let (port, path) = redirect.loopback
+                    let (port, path) = try redirect.loopback()
                     let listener = try await LoopbackListener.listen(on: port)
                     let uri = OAuthServer.Redirect.loopbackURI(port: listener.port, path: path)
                     return BrowserVisit(redirectURI: uri) { url, state in
@@ -68,8 +68,10 @@
         }
 
         extension OAuthServer.Redirect {
-            fileprivate var loopback: (port: UInt16, path: String) {
-                if case .loopback(let port, let path) = kind { (port, path) } else { (0, "/callback") }
+            fileprivate func loopback() throws(OAuthError) -> (port: UInt16, path: String) {
+                guard case .loopback(let port, let path) = kind else { return (0, "/callback") }
+                try Self.checkLoopbackPath(path)
+                return (port, path)
             }
         }
     #endif

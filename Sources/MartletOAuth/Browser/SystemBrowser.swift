@@ -51,14 +51,21 @@
             /// - Returns: The exit status of the program; -1 if it was not started or was killed.
             func run(_ argument: String) -> Int32 {
                 guard let process = start(argument) else { return -1 }
+                return Self.exitStatus(of: process)
+            }
+
+            /// Waits for a program to end.
+            /// - Returns: Its exit status; -1 if it was killed. 0 if the app has received the status itself, or has the
+            ///   system discard it (`SIGCHLD` is ignored): the browser has probably opened.
+            static func exitStatus(of process: pid_t) -> Int32 {
                 var status: Int32 = 0
                 while System.waitpid(process, &status) < 0 {
-                    guard errno == EINTR else { return -1 }
+                    guard errno == EINTR else { return errno == ECHILD ? 0 : -1 }
                 }
                 return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
             }
 
-            private func start(_ argument: String) -> pid_t? {
+            func start(_ argument: String) -> pid_t? {
                 #if canImport(Darwin)
                     var actions: posix_spawn_file_actions_t?
                     var attributes: posix_spawnattr_t?

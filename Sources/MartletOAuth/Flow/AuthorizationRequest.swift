@@ -18,7 +18,12 @@
         /// Makes an attempt with a new state, nonce and code verifier, and pushes its parameters if the server accepts
         /// that.
         func begin(scope: [String], _ options: SignInOptions) async throws(OAuthError) -> SignInAttempt {
+            // RFC 6749, section 3.3: the parameter is a list that is separated by spaces. An element may be such a list.
+            let scope = scope.flatMap { $0.split(separator: " ").map(String.init) }
             try checkSupport()
+            if options.fetchesUserinfo, !scope.contains("openid") {
+                throw OAuthError(.unsupported, "SignInOptions.fetchesUserinfo needs openid in the scope. Add it.")
+            }
             let nonce = scope.contains("openid") ? randomText() : nil
             let (state, verifier) = (randomText(), randomText())
             var parameters: Query = [
@@ -38,8 +43,7 @@
             }
             return SignInAttempt(
                 url: url, issuer: server.issuer, redirectURI: redirectURI, state: state, verifier: verifier,
-                nonce: nonce,
-                maxAge: options.maxAge, acr: options.acr, resources: options.resources,
+                nonce: nonce, maxAge: options.maxAge, acr: options.acr, resources: options.resources,
                 fetchesUserinfo: options.fetchesUserinfo)
         }
 

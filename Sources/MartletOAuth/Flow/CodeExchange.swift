@@ -61,9 +61,6 @@
                     "\(metadata.tokenEndpoint) issued a token that is no bearer token. Change the client there.")
             }
             guard let nonce = attempt.nonce else {
-                guard !attempt.fetchesUserinfo else {
-                    throw OAuthError(.unsupported, "SignInOptions.fetchesUserinfo needs openid in the scope. Add it.")
-                }
                 return OAuthUser(subject: nil, idTokenClaims: nil, userinfoClaims: nil)
             }
             guard let text = response["id_token"]?.string else {

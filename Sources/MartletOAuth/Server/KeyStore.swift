@@ -12,8 +12,15 @@
     final class KeyStore: Sendable {
         private struct State {
             var keys: KeySet?
-            /// The uptime of the last request for the keys.
+            /// The uptime of the request that the keys came with.
+            var fetchedAt: Duration?
+            /// The uptime of the last request for the keys, whether it succeeded or not.
             var askedAt: Duration?
+
+            /// The keys, unless they are too old to verify anything.
+            func current(at now: Duration) -> KeySet? {
+                fetchedAt.map { now - $0 < KeyStore.lifetime } == true ? keys : nil
+            }
         }
 
         private let link: ServerLink
@@ -34,16 +41,9 @@
         /// - Throws: ``OAuthError/Kind/discovery`` if they cannot be read; ``OAuthError/Kind/idToken(_:)`` if there is
         ///   no key for the token, or several.
         func key(for token: SignedToken, from url: String) async throws(OAuthError) -> VerificationKey {
-            let known = state.withLock { state -> KeySet? in
-                guard let askedAt = state.askedAt, link.time.uptime - askedAt < Self.lifetime else { return nil }
-                return state.keys
-            }
+            let known = state.withLock { $0.current(at: link.time.uptime) }
             if let known, let key = try select(token, known, url) { return key }
-            // When the known keys do not suit the token, a failed request counts toward the limit too.
-            let waits = state.withLock { state in
-                known != nil && state.askedAt.map { link.time.uptime - $0 < Self.leastAge } ?? false
-            }
-            if !waits, let key = try select(token, try await fetch(from: url), url) { return key }
+            if let key = try select(token, try await newerKeys(from: url), url) { return key }
             throw OAuthError(
                 .idToken(.key), "\(url) has no key for the ID token's signature. Ask the server's operator.")
         }
@@ -58,9 +58,19 @@
             }
         }
 
-        private func fetch(from url: String) async throws(OAuthError) -> KeySet {
+        /// Fetches the keys, or waits for the request that is under way. Within a minute of the last request, the known
+        /// keys are the newest ones, even if that request has failed.
+        private func newerKeys(from url: String) async throws(OAuthError) -> KeySet {
             let result = await flight.run { [link, state] in
-                state.withLock { $0.askedAt = link.time.uptime }
+                let now = link.time.uptime
+                let recent = state.withLock { state -> KeySet? in
+                    if let askedAt = state.askedAt, now - askedAt < Self.leastAge, let keys = state.current(at: now) {
+                        return keys
+                    }
+                    state.askedAt = now
+                    return nil
+                }
+                if let recent { return .success(recent) }
                 do throws(OAuthError) {
                     let response = try await link.get(url, as: .discovery)
                     guard response.status == 200, let keys = try? KeySet(response.body) else {
@@ -68,7 +78,7 @@
                             .discovery,
                             "\(url) responded with \(response.status), and not with a key set. Try again later.")
                     }
-                    state.withLock { $0.keys = keys }
+                    state.withLock { ($0.keys, $0.fetchedAt) = (keys, now) }
                     return .success(keys)
                 } catch {
                     return .failure(error)

@@ -20,6 +20,13 @@
                 path: metadata.tokenEndpoint, placement: .oauth2(server.client), fields: CodeExchange.fields,
                 sessionEnd: sessionEnd)
             var new = try await refresher.refresh(tokens, over: client)
+            // A client must not use a token of a type that it does not know (RFC 6749, section 7.1).
+            if let type = new.tokenType, type.lowercased() != "bearer" {
+                throw RefreshError(
+                    .unreadableResponse,
+                    description: "\(metadata.tokenEndpoint) issued a token that is no bearer token. Change the client"
+                        + " there.")
+            }
             try await check(&new, after: tokens, metadata)
             return new
         }
@@ -96,6 +103,12 @@
             let audiences = audience(of: token)
             let isSame = audience(of: former).allSatisfy { name in audiences.contains { $0.isIdentical(to: name) } }
             guard isSame else { throw OAuthError(failed: .audience, at: server.issuer) }
+            // An ID token of a refresh needs no nonce. If it has one, it must be that of the sign-in.
+            if let nonce = token.claims["nonce"], let first = former.claims["nonce"]?.string,
+                nonce.string?.isIdentical(to: first) != true
+            {
+                throw OAuthError(failed: .nonce, at: server.issuer)
+            }
         }
     }
 

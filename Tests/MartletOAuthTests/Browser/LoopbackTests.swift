@@ -175,6 +175,25 @@
             #expect(redirect.hasPrefix("http://127.0.0.1:") && redirect.hasSuffix("/callback"))
         }
 
+        @Test("before the browser opens, a path that it would not request as it is spelled is refused")
+        func unusablePath() async throws {
+            for path in ["/callback?tenant=7", "/callback#x", "/로그인", "/call back", "/a/../b"] {
+                let world = World()
+                let server = OAuthServer(
+                    issuer: world.issuer, client: OAuthClient(id: "app"), redirect: .loopback(path: path),
+                    transport: world.transport, time: world.time)
+                let error = await #expect(throws: OAuthError.self) {
+                    try await server.signIn(
+                        to: world.manager(), scope: ["openid"],
+                        with: .loopback(limit: .seconds(600), time: world.time, hidesURL: false) { _ in
+                            Issue.record("the browser opens")
+                        })
+                }
+                #expect(error?.kind == .unsupported)
+                #expect(error?.description.contains(path) == true)
+            }
+        }
+
         @Test("the system's browser opens a page of the listener, which redirects to the server once")
         func hiddenURL() async throws {
             let world = World()
@@ -236,6 +255,18 @@
                     #expect(error?.description.contains("device flow") == true)
                     #expect(world.requests(to: "/token").isEmpty)
                 }
+            }
+
+            @Test("a program whose exit status the app has received itself counts as started") func reaped()
+                async throws
+            {
+                let browser = SystemBrowser(program: "true", environment: ["PATH": "/usr/bin:/bin"])
+                let status = await BlockingQueue.run {
+                    guard let process = browser.start("x") else { return Int32(-2) }
+                    _ = SystemBrowser.exitStatus(of: process)
+                    return SystemBrowser.exitStatus(of: process)
+                }
+                #expect(status == 0)
             }
 
             @Test("the program gets the URL as one argument, and no shell reads it") func program() async throws {

@@ -108,6 +108,22 @@
             BadSignIn("the redirect has a fragment", .unsupported) { $0.redirect = .appScheme("com.example.app:/#x") },
             BadSignIn("the redirect is a script", .unsupported) { $0.redirect = .appScheme("javascript:alert(1)") },
             BadSignIn("the redirect has no port", .unsupported) { $0.redirect = .loopback() },
+            BadSignIn("the loopback path has a query", .unsupported) {
+                $0.redirect = .loopback(port: 8400, path: "/callback?tenant=7")
+            },
+            BadSignIn("the loopback path has a fragment", .unsupported) {
+                $0.redirect = .loopback(port: 8400, path: "/callback#x")
+            },
+            BadSignIn("the loopback path has characters that browsers encode", .unsupported) {
+                $0.redirect = .loopback(port: 8400, path: "/로그인")
+            },
+            BadSignIn("the loopback path has a dot segment", .unsupported) {
+                $0.redirect = .loopback(port: 8400, path: "/a/../callback")
+            },
+            BadSignIn("userinfo is asked for without openid", .unsupported) { script in
+                script.options.fetchesUserinfo = true
+                script.scope = ["profile"]
+            },
             BadSignIn("a pushed request is refused", .refused(code: "invalid_request")) { script in
                 script.metadata["pushed_authorization_request_endpoint"] = quoted("https://id.example.com/par")
                 script.pushResponse = .json("{\"error\":\"invalid_request\"}", status: 400)
@@ -163,10 +179,6 @@
             BadSignIn("the server has no userinfo endpoint", .unsupported) { script in
                 script.options.fetchesUserinfo = true
                 script.metadata["userinfo_endpoint"] = nil
-            },
-            BadSignIn("userinfo is asked for without openid", .unsupported) { script in
-                script.options.fetchesUserinfo = true
-                script.scope = ["profile"]
             },
         ]
 

@@ -216,6 +216,54 @@
             #expect(try await keys.key(for: token, from: "https://id.example.com/keys").keyID == "key-ES256")
         }
 
+        @Test("while the keys are fetched again, a token with the new key waits for them") func rotationForMany()
+            async throws
+        {
+            let (time, gate, count) = (ManualTimeSource(), Gate(), Locked(0))
+            let transport = StubTransport { _ in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard number > 1 else { return .json(keySet([TestKey.es384.jwk])) }
+                await gate.pass()
+                return .json(keySet([TestKey.es256.jwk]))
+            }
+            let keys = KeyStore(over: ServerLink(transport: transport, time: time))
+            let (token, url) = (try token(), "https://id.example.com/keys")
+            await #expect(throws: OAuthError.self) { try await keys.key(for: token, from: url) }
+            time.advance(by: .seconds(60))
+            let first = Task { try await keys.key(for: token, from: url).keyID }
+            await gate.waitForArrivals()
+            let second = Task { try await keys.key(for: token, from: url).keyID }
+            // The second one either joins the request or, if it starts later, finds the new keys.
+            await Task.yield()
+            gate.open()
+            #expect(try await first.value == "key-ES256")
+            #expect(try await second.value == "key-ES256")
+            #expect(transport.requests.count == 2)
+        }
+
+        @Test("after a failed request, keys that are too old still verify nothing") func failedRequest() async throws {
+            let (time, isDown) = (ManualTimeSource(), Locked(false))
+            let transport = StubTransport { _ in
+                isDown.withLock { $0 } ? .status(503) : .json(keySet([TestKey.es256.jwk]))
+            }
+            let keys = KeyStore(over: ServerLink(transport: transport, time: time))
+            let (token, url) = (try token(), "https://id.example.com/keys")
+            _ = try await keys.key(for: token, from: url)
+            isDown.withLock { $0 = true }
+            time.advance(by: KeyStore.lifetime)
+            for requests in 2...4 {
+                let error = await #expect(throws: OAuthError.self) { try await keys.key(for: token, from: url) }
+                #expect(error?.kind == .discovery)
+                #expect(transport.requests.count == requests)
+                time.advance(by: .seconds(1))
+            }
+            isDown.withLock { $0 = false }
+            #expect(try await keys.key(for: token, from: url).keyID == "key-ES256")
+        }
+
         @Test("for many callers, the keys are fetched once") func singleFlight() async throws {
             let gate = Gate()
             let transport = StubTransport { _ in

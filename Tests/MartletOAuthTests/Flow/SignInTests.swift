@@ -33,6 +33,16 @@
                 ])
         }
 
+        @Test(
+            "an element of the scope may be a list of its own",
+            arguments: [["openid profile"], ["profile", " openid"]])
+        func scopeAsText(_ scope: [String]) async throws {
+            let world = World()
+            world.change { $0.scope = scope }
+            #expect(try await world.signIn(to: world.manager()).subject == "ada")
+            #expect(world.parameters["scope"]?.split(separator: " ").sorted() == ["openid", "profile"])
+        }
+
         @Test("a token of each algorithm begins a session", arguments: TestKey.allCases) func algorithms(_ key: TestKey)
             async throws
         {

@@ -121,8 +121,11 @@
         }
 
         @Test(
-            "an ID token of another user, server or audience keeps the new tokens from being used",
-            arguments: [("sub", quoted("eve")), ("iss", quoted("https://evil.example.com")), ("aud", quoted("other"))])
+            "an ID token of another user, server, audience or sign-in keeps the new tokens from being used",
+            arguments: [
+                ("sub", quoted("eve")), ("iss", quoted("https://evil.example.com")), ("aud", quoted("other")),
+                ("nonce", quoted("other")),
+            ])
         func otherUser(_ claim: String, _ json: String) async throws {
             let (world, tokens) = try await signedIn()
             world.change { script in script.edit = { $0.claims[claim] = json } }
@@ -134,6 +137,42 @@
             #expect(failure.mayHaveSpentToken)
             #expect(failure.description.contains(claim))
             #expect(tokens.currentTokens?.accessToken == "access-1-of-the-server")
+        }
+
+        @Test("an ID token with the nonce of the sign-in is kept, also after one without a nonce") func sameNonce()
+            async throws
+        {
+            let (world, tokens) = try await signedIn()
+            let nonce = try #require(world.parameters["nonce"])
+            world.change { script in script.edit = { $0.claims["nonce"] = quoted(nonce) } }
+            try await tokens.refresh()
+            world.change { script in script.edit = { _ in } }
+            try await tokens.refresh()
+            let without = tokens.currentTokens?.idToken
+            world.change { script in script.edit = { $0.claims["nonce"] = quoted(nonce) } }
+            try await tokens.refresh()
+            #expect(tokens.currentTokens?.idToken != without)
+        }
+
+        @Test("tokens of a type other than Bearer are not used after a refresh", arguments: ["DPoP", "mac", ""])
+        func tokenType(_ type: String) async throws {
+            let (world, tokens) = try await signedIn()
+            world.change { script in script.editResponse = { $0["token_type"] = quoted(type) } }
+            let error = await #expect(throws: SessionError.self) { try await tokens.refresh() }
+            guard case .refreshFailed(let failure) = error else {
+                Issue.record("another error: \(String(describing: error))")
+                return
+            }
+            #expect(failure.kind == .unreadableResponse)
+            #expect(tokens.currentTokens?.accessToken == "access-1-of-the-server")
+        }
+
+        @Test("a refresh may omit the type of the token, and spell it in any case", arguments: [nil, "bearer"])
+        func bearer(_ type: String?) async throws {
+            let (world, tokens) = try await signedIn()
+            world.change { script in script.editResponse = { $0["token_type"] = type.map(quoted) } }
+            try await tokens.refresh()
+            #expect(tokens.currentTokens?.accessToken == "access-50-of-the-server")
         }
 
         @Test("an audience that has lost a member is refused, and one that has grown is not") func audiences()
