@@ -52,6 +52,46 @@ import Testing
     }
 
     @Test(
+        "after a user who signed in elsewhere has signed out, the form is empty for the next user",
+        arguments: ModelVariant.allCases)
+    func signedInElsewhere(variant: ModelVariant) async throws {
+        let backend = Backend()
+        await backend.tokens.restore()
+        let login = try variant.login(GuestRegistration(backend.client))
+        login.userName = "Ada"
+        login.imageFailed()
+        login.selectedImage = .file(at: "/tmp/ada.jpg")
+        try await backend.tokens.signIn(with: .fresh(3))
+        await waitUntil { login.state.isAuthenticated }
+        #expect(login.userName == "Ada")
+        await login.logout().value
+        #expect(login.userName == "" && login.selectedImage == nil && login.state.errorText == nil)
+    }
+
+    @Test(
+        "a registration that is cancelled when it is in force leaves no name behind for the next user",
+        arguments: ModelVariant.allCases)
+    func cancelledInForce(variant: ModelVariant) async throws {
+        let (gate, backend) = (Gate(), Backend())
+        let login = try variant.login(
+            GuestRegistration(session: SessionSource(backend.tokens)) { name, _, _ throws(NetworkError) in
+                let guest = try await GuestAuthService(backend.client).register(name: name)
+                await gate.pass()
+                return guest
+            })
+        login.userName = "Ada"
+        let registration = login.registerGuest()
+        await gate.waitForArrivals()
+        login.cancelRegistration()
+        gate.open()
+        await registration.value
+        await waitUntil { login.state.isAuthenticated }
+        #expect(login.state.guest == nil && !login.state.isRegistering)
+        await login.logout().value
+        #expect(login.userName == "")
+    }
+
+    @Test(
         "the picture stays after a registration until the app clears it or the guest signs out",
         arguments: ModelVariant.allCases)
     func picture(variant: ModelVariant) async throws {

@@ -18,6 +18,8 @@ public struct GuestLoginState: Sendable, Hashable {
     public private(set) var errorText: String?
     /// Counts failures, so that VoiceOver also announces a failure whose text equals the previous one.
     private(set) var failures = 0
+    /// Whether a user has been signed in since the last sign-out, perhaps by another form.
+    private var hasBeenSignedIn = false
     /// Counts registrations, so that late events of an earlier one can be ignored.
     private var attempt = 0
 
@@ -94,14 +96,17 @@ public struct GuestLoginState: Sendable, Hashable {
         progress = nil
     }
 
-    /// Applies a state of the session. After a sign-out, the guest, the name and the picture are cleared.
+    /// Applies a state of the session. After a sign-out, the guest, the name, the picture and the error are cleared.
     mutating func follow(_ state: SessionState) {
         isAuthenticated = state.isSignedIn
-        guard case .signedOut = state, guest != nil else { return }
+        hasBeenSignedIn = hasBeenSignedIn || isAuthenticated
+        guard case .signedOut = state, hasBeenSignedIn || guest != nil else { return }
+        hasBeenSignedIn = false
         guest = nil
         // The next user must not see the previous user's name and picture.
         userName = ""
         selectedImage = nil
+        errorText = nil
     }
 
     private mutating func fail(_ text: String) {
