@@ -16,7 +16,10 @@ extension NetworkClient {
         let outgoing = OutgoingCall(
             endpoint, body: endpoint.body, start: pipeline.begin(.ifSignedIn, as: .unbound))
         let call = try pipeline.build(outgoing, length: outgoing.body?.measure())
-        let shown = call.body.map { ObservedBody(contentType: $0.contentType, length: $0.length, bytes: $0.bytes) }
+        let type = call.request.headerFields[.contentType]
+        let shown = call.body.map {
+            ObservedBody(contentType: type ?? $0.contentType, length: $0.length, bytes: $0.bytes)
+        }
         return CurlCommand(call.request.redacted, shown, textLimit: textLimit).text
     }
 }

@@ -18,8 +18,10 @@ public import HTTPTypes
 /// for example after a lost response. Use it only with a server that supports the field. A key that the call itself has
 /// set is kept.
 public struct IdempotencyKeys: RequestInterceptor {
-    /// Stored in the context of a call whose requests carry a key.
-    struct Mark: Sendable {}
+    /// Stored in the context of a call whose requests carry a key, unless they go to a third party.
+    struct Mark: Sendable {
+        let field: HTTPField.Name
+    }
 
     private let key: String?
     private let field: HTTPField.Name
@@ -44,7 +46,7 @@ public struct IdempotencyKeys: RequestInterceptor {
     public func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         guard methods.contains(request.method) else { return }
         if request.headerFields[field] == nil { request.headerFields[field] = key ?? UUID().uuidString }
-        context[Mark.self] = Mark()
+        context[Mark.self] = Mark(field: field)
     }
 }
 

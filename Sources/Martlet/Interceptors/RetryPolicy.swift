@@ -63,7 +63,8 @@ public struct RetryPolicy: RequestInterceptor {
     public func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
     ) async -> RetryDecision {
-        let isIdempotent = methods.contains(request.method) || context[IdempotencyKeys.Mark.self] != nil
+        let hasKey = context[IdempotencyKeys.Mark.self].map { request.headerFields[$0.field] != nil } ?? false
+        let isIdempotent = methods.contains(request.method) || hasKey
         guard isIdempotent, context.attempt < maximumAttempts, isTransient(error) else {
             return .doNotRetry
         }

@@ -31,6 +31,15 @@ import Testing
         #expect(transport.requests.first?.headers[.authorization] != nil)
     }
 
+    @Test("C31: a `Host` that the endpoint sets does not go to another origin") func host() async throws {
+        let transport = StubTransport { request in
+            request.path == "/a" ? .status(302, headers: [.location: "https://other.example.net/b"]) : .status(204)
+        }
+        let name = try #require(HTTPField.Name("Host"))
+        _ = try await client(transport).text(Visit("/a", headers: [name: "tenant.example"]))
+        #expect(transport.requests.map { $0.headers[name] } == ["tenant.example", nil])
+    }
+
     private struct Watch: NetworkObserver {
         let log: Log
 

@@ -70,6 +70,29 @@ import Testing
         #expect(rig.time.uptime == .zero)
     }
 
+    @Test("a call that was redirected is not sent again as if nothing had been sent", arguments: [303, 307])
+    func redirected(status: Int) async throws {
+        let (time, network) = (ManualTimeSource(), ManualConnectivityMonitor(isConnected: true))
+        let transport = StubTransport { request in
+            guard request.path == "/orders" else {
+                network.setConnected(false)
+                throw TransportError.offline
+            }
+            return .status(status, headers: [.location: "https://cdn.example.net/7"])
+        }
+        let client = client(transport) { config in
+            config.connectivityTimeout = .seconds(60)
+            config.connectivity = network
+            config.time = time
+        }
+        let failure = await error { try await client.send(Call<NoContent>.post("/orders", .json(["id": 7]))) }
+        guard case .connectionLost = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(transport.requests.map(\.path) == ["/orders", "/7"])
+    }
+
     @Test(
         "by default a call does not wait",
         arguments: [(nil, nil), (nil, .zero), (.seconds(60), .zero)] as [(Duration?, Duration?)])

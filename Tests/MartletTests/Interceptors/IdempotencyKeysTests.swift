@@ -59,6 +59,33 @@ import Testing
         #expect(Self.keys(transport).last == "own")
     }
 
+    @Test("a call to a third party, which gets no key, is not retried") func thirdParty() async throws {
+        let transport = Self.losingFirst()
+        let call = Call<NoContent>.post(.absolute("https://pay.example.net/charges"))
+        await #expect(throws: NetworkError.self) { try await Self.client(transport).send(call) }
+        #expect(Self.keys(transport) == [nil])
+    }
+
+    @Test("a key follows a redirect to another origin, so that the retries there have it too") func redirected()
+        async throws
+    {
+        let seen = Locked(0)
+        let transport = StubTransport { request in
+            if request.path == "/orders" {
+                return .status(307, headers: [.location: "https://eu.example.net/orders/new"])
+            }
+            let count = seen.withLock { count in
+                count += 1
+                return count
+            }
+            if count == 1 { throw TransportError.connectionLost("reset by peer") }
+            return .status(204)
+        }
+        try await Self.client(transport).send(Post("/orders"))
+        let keys = Self.keys(transport)
+        #expect(keys.count == 4 && keys[0] != nil && Set(keys).count == 1)
+    }
+
     @Test("methods without a key are neither marked nor retried, and GET needs none") func otherMethods() async throws {
         let transport = Self.losingFirst()
         let client = Self.client(transport, [IdempotencyKeys(methods: [.patch])])

@@ -173,6 +173,14 @@ import Testing
         #expect(command.hasPrefix("curl --request POST https://api.example.com/login ") && command.hasSuffix(login))
         #expect(throws: NetworkError.self) { try client.curlCommand(for: Call<NoContent>.get("/a/../b")) }
     }
+
+    @Test("the type that the endpoint sets itself decides whether its body is shown") func ownType() throws {
+        let part = "--x\r\nContent-Disposition: form-data; name=password\r\n\r\nhunter2\r\n--x--\r\n"
+        var call = Call<NoContent>.post("/form", .bytes(Data(part.utf8)))
+        call.headers[.contentType] = "multipart/form-data; boundary=x"
+        let command = try NetworkClient(baseURL: "https://api.example.com").curlCommand(for: call)
+        #expect(!command.contains("hunter2") && command.contains("multipart/form-data"))
+    }
 }
 
 private let opaque = "33a64df551425fcc55e4d42a148795d9f25f89d4"

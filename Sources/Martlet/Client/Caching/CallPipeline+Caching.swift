@@ -25,10 +25,12 @@ extension CallPipeline {
         let isSigned = authorizer?.carriesToken(request, for: call) == true
         let fields = fieldsWithoutToken(of: request, call)
         let control = CacheControl(request.headerFields)
+        // `Host` decides about the target if the endpoint sets it (RFC 9110, section 7.1).
+        let host = request.headerFields.first { $0.name.canonicalName == "host" }.map { " \($0.value)" } ?? ""
         let ticket = CacheTicket(
             cache,
             for: CacheRequest(
-                method: request.method, url: "\(origin)\(request.path ?? "/")", fields: fields,
+                method: request.method, url: "\(origin)\(request.path ?? "/")\(host)", fields: fields,
                 partition: CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
                 control: control), time: time)
         if let answer = ticket.freshResponse() { return (answer, nil) }
@@ -78,7 +80,7 @@ extension CallPipeline {
         {
             ticket.discard()
             isConditional = false
-            (response, report) = try await attemptRunner.run(request, at: origin, for: call)
+            (response, report) = try await runAgain(request, at: origin, for: call)
         }
         if [500, 502, 503, 504].contains(response.status), let stale = ticket.staleResponse() {
             report.isStale = true
@@ -87,6 +89,18 @@ extension CallPipeline {
         let resolved = ticket.resolve(
             response, isRedirected: report.redirectTarget != nil, isConditional: isConditional)
         return (resolved, report)
+    }
+
+    /// Sends a request once more within its attempt, because the response to the conditional one was of no use.
+    private func runAgain(
+        _ request: HTTPRequest, at origin: Origin, for call: CallState
+    ) async throws -> (response: ServerResponse, report: Exchange.Report) {
+        var (request, call, renewed) = (request, call, Credential?.none)
+        try await authorizer?.prepareNextRequest(&request, for: call.authorization, &renewed)
+        if let renewed { authorizer?.use(renewed, for: &call) }
+        var (response, report) = try await attemptRunner.run(request, at: origin, for: call)
+        report.renewed = report.renewed ?? renewed
+        return (response, report)
     }
 
     /// Whether a stored response may replace a failure: only if the server could not be reached or did not respond (RFC

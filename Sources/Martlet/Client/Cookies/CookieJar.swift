@@ -158,7 +158,9 @@ final class CallCookies: Sendable {
     /// Whether the owner of the call is still current.
     private func isCurrent(_ store: borrowing CookieStore) -> Bool {
         guard store.timesEmptied == owner.timesJarEmptied else { return false }
-        return tokens?.isCurrent(owner) ?? true
+        guard let tokens else { return true }
+        // A session that expires during a sign-in does not end the sign-in, which has cookies of its own.
+        return signIn == nil ? tokens.isCurrent(owner) : tokens.epoch == owner.state.epoch
     }
 }
 

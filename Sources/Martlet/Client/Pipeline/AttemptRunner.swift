@@ -110,7 +110,9 @@ struct Exchange {
         while true {
             let response = try await send(for: call, within: limit)
             call.cookies?.receive(response.head, to: request, from: origin)
-            guard let redirect = try redirect(by: response.head) else { return try await read(response, for: call) }
+            guard let redirect = try redirect(by: response.head, call) else {
+                return try await read(response, for: call)
+            }
             try await follow(redirect, after: response, for: call)
         }
     }
@@ -151,15 +153,21 @@ struct Exchange {
         } catch let error as DeadlineError {
             throw error
         } catch {
+            // The server has performed the first request. It must not be sent again as if nothing had been sent.
+            if redirects > 0, (error as? TransportError)?.sentNothing == true {
+                throw TransportError.connectionLost("the server of a redirect could not be reached: \(error)")
+            }
             guard case .interceptorFailed(let call, let error) = AttemptRunner.wrap(error, call: call.context.call)
             else { throw error }
             throw NetworkError.transport(call, error)
         }
     }
 
-    private func redirect(by head: HTTPResponse) throws(Redirect.Refusal) -> Redirect? {
+    private func redirect(by head: HTTPResponse, _ call: CallState) throws(Redirect.Refusal) -> Redirect? {
         guard runner.config.maximumRedirects > 0 else { return nil }
-        return try Redirect(of: request, by: head, from: origin)
+        // A server that repeats the request elsewhere must still perform it only once.
+        return try Redirect(
+            of: request, by: head, from: origin, keeping: call.context[IdempotencyKeys.Mark.self]?.field)
     }
 
     /// Sets up the request that follows a redirect, or throws if the call must not continue.
@@ -183,11 +191,22 @@ struct Exchange {
         // After a cancellation or a timeout the next attempt may already be under way.
         try Task.checkCancellation()
         request = redirect.request
-        try await runner.authorizer?.prepareRedirect(&request, for: call.authorization, &report.renewed)
+        try await renewToken(for: call)
         report.leftOrigin = report.leftOrigin || redirect.leavesOrigin
         call.observation?.attemptWillRedirect(
             call.context, request, to: "\(redirect.origin)\(redirect.request.path ?? "")")
         origin = redirect.origin
+    }
+
+    private mutating func renewToken(for call: CallState) async throws {
+        do {
+            try await runner.authorizer?.prepareNextRequest(&request, for: call.authorization, &report.renewed)
+        } catch {
+            guard case .refreshFailed(let failure) = error, failure.kind == .offline else {
+                throw error
+            }
+            throw TransportError.connectionLost("the token expired during a redirect: \(failure.description)")
+        }
     }
 
     private func read(
@@ -218,6 +237,16 @@ extension CallState {
     fileprivate func withCookies(_ request: HTTPRequest, at origin: Origin, isFirst: Bool) -> HTTPRequest {
         guard let cookies else { return request }
         return isFirst ? cookies.adding(cookieField, to: request) : cookies.adding(to: request, at: origin)
+    }
+}
+
+extension TransportError {
+    /// Whether no byte of the request has left the device.
+    fileprivate var sentNothing: Bool {
+        switch self {
+        case .offline, .cannotConnect: true
+        case .connectionLost, .timedOut, .tlsFailed, .invalidResponse, .invalidRequest, .bodyFailed: false
+        }
     }
 }
 

@@ -216,11 +216,11 @@ struct Authorizer: Sendable {
         attachToken(to: &request, for: &call)
     }
 
-    /// Prepares the request that follows a redirect: since the previous one, the session of the call may have ended,
-    /// and its token may have expired.
-    /// - Parameter renewed: The credential that an earlier redirect got. If this redirect gets another, it is stored
-    ///   here.
-    func prepareRedirect(
+    /// Prepares a further request of the same attempt, for example after a redirect: since the previous one, the
+    /// session of the call may have ended, and its token may have expired.
+    /// - Parameter renewed: The credential that an earlier request of the attempt got. If this one gets another, it is
+    ///   stored here.
+    func prepareNextRequest(
         _ request: inout HTTPRequest, for authorization: Authorization, _ renewed: inout Credential?
     ) async throws(SessionError) {
         try checkSession(of: authorization)
@@ -239,6 +239,15 @@ struct Authorizer: Sendable {
     func carriesToken(_ request: HTTPRequest, for call: CallState) -> Bool {
         guard call.context.stamp != nil, let attached = call.authorization.attached else { return false }
         return tokens.scheme.token(in: request.headerFields) == attached.accessToken
+    }
+
+    /// Notes whether the adapted request still contains the token, in any form. If an interceptor has put another
+    /// credential in its place, the response says nothing about the token.
+    func noteToken(in request: HTTPRequest, for call: inout CallState) {
+        guard call.context.stamp != nil, let token = call.authorization.attached?.accessToken.reveal() else { return }
+        let isCarried =
+            request.headerFields.contains { $0.value.contains(token) } || request.path?.contains(token) == true
+        if !isCarried { call.context.stamp = nil }
     }
 
     /// Removes the token from a request that an interceptor has redirected to another origin.

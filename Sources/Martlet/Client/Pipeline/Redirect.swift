@@ -15,8 +15,12 @@ struct Redirect {
         case unusable(String)
     }
 
+    /// - Parameter field: The field that stays although another origin might mistake it for a credential; `nil` for
+    ///   none.
     /// - Returns: `nil` if the response is not a redirect.
-    init?(of request: HTTPRequest, by head: HTTPResponse, from origin: Origin) throws(Refusal) {
+    init?(
+        of request: HTTPRequest, by head: HTTPResponse, from origin: Origin, keeping field: HTTPField.Name? = nil
+    ) throws(Refusal) {
         guard [301, 302, 303, 307, 308].contains(head.status.code), let target = head.headerFields[.location] else {
             return nil
         }
@@ -36,7 +40,7 @@ struct Redirect {
         self.keepsBody = !Self.becomesGet(request.method, after: head.status.code)
         self.leavesOrigin = location.origin != origin
         if !keepsBody { self.request.becomeGet() }
-        if leavesOrigin { self.request.removeSensitiveFields() }
+        if leavesOrigin { self.request.removeFieldsOfOrigin(except: field) }
     }
 
     /// Whether the next request is a GET without a body.
@@ -61,8 +65,12 @@ extension HTTPRequest {
         for name in bodyFields + digests { headerFields[name] = nil }
     }
 
-    fileprivate mutating func removeSensitiveFields() {
-        headerFields = HTTPFields(headerFields.filter { !$0.isSensitive })
+    /// Removes credentials, and the name of the server.
+    fileprivate mutating func removeFieldsOfOrigin(except kept: HTTPField.Name?) {
+        headerFields = HTTPFields(
+            headerFields.filter { field in
+                field.name == kept || !field.isSensitive && field.name.canonicalName != "host"
+            })
     }
 }
 

@@ -86,6 +86,8 @@ extension NetworkClient {
     /// file systems without anonymous files, and while an existing file is being replaced, a killed process leaves a
     /// hidden file, which the next download to the same path removes (except on file systems without locks).
     ///
+    /// If the session of the call ends, the download ends with the error of any other call of that session.
+    ///
     /// The file is not flushed to the disk, which would take as long as writing it. If it must survive a power failure,
     /// call `fsync` on it.
     /// - Parameters:
@@ -124,7 +126,7 @@ extension NetworkClient {
             let owner = await storedOwner(of: owner)
             receiver = try await DownloadReceiver(
                 to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: owner),
-                isAnonymous: owner == .noUser)
+                isAnonymous: owner == .noUser, tokens: tokens)
         } catch {
             monitor?.finish()
             let failure = AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))

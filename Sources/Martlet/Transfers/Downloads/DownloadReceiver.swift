@@ -17,7 +17,10 @@ final class DownloadReceiver: ResponseReceiver {
     private let resumeFingerprint: String
     /// Whether the call has no account, so that its credentials decide which bytes it may resume.
     private let isAnonymous: Bool
+    private let tokens: TokenManager?
     private let state: Locked<State>
+    /// The owner of the response that is being received.
+    private let owner = Locked(CallOwner.unbound)
     /// Each access to the file runs here.
     private let queue: BlockingQueue
     private let hold: DownloadHold
@@ -27,9 +30,11 @@ final class DownloadReceiver: ResponseReceiver {
     ///     fingerprint are resumed.
     ///   - isAnonymous: Whether the call has no account. It then resumes only bytes that a call with the same
     ///     credentials has kept.
+    ///   - tokens: The manager of the call's session. The download ends with that session.
     init(
         to path: String, _ options: DownloadOptions, resumeFingerprint: String, isAnonymous: Bool = false,
-        steps: FileSteps = .unobserved, activity: SharedActivity? = .downloads, time: any TimeSource = .system
+        tokens: TokenManager? = nil, steps: FileSteps = .unobserved, activity: SharedActivity? = .downloads,
+        time: any TimeSource = .system
     ) async throws {
         let partial = PartialDownload(path, steps: steps)
         let queue = BlockingQueue("martlet.download")
@@ -40,6 +45,7 @@ final class DownloadReceiver: ResponseReceiver {
         self.options = options
         self.resumeFingerprint = resumeFingerprint
         self.isAnonymous = isAnonymous
+        self.tokens = tokens
         do {
             self.state = Locked(
                 try await hold.run {
@@ -157,16 +163,39 @@ final class DownloadReceiver: ResponseReceiver {
 
     func receive(_ response: IncomingResponse) async throws {
         let attempt = response.attempt
+        owner.withLock { $0 = response.owner }
         do {
             let (start, total) = try await step(of: attempt) { try self.open(for: response.head) }
-            try await write(response.body.counted(from: start, of: total, response.progress), of: attempt, total: total)
+            let body = response.body.counted(from: start, of: total, response.progress)
+            try await whileSessionLasts(response.owner) { try await self.write(body, of: attempt, total: total) }
         } catch let problem as FileError {
             throw DownloadError.file(problem)
         }
     }
 
+    /// Cancels the work when the session of the call ends: the file must not replace that of the next user.
+    /// - Throws: ``SessionError`` if the session has ended, and the errors of the work.
+    private func whileSessionLasts(
+        _ owner: CallOwner, _ work: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        guard let tokens, owner.isBound else { return try await work() }
+        let task = Task { try await work() }
+        let stopWatching = tokens.onEnd(of: owner) { task.cancel() }
+        defer { stopWatching() }
+        do {
+            try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        } catch {
+            throw tokens.endError(for: owner) ?? error
+        }
+    }
+
     /// A cancellation during this method has no effect: a published file cannot be taken back.
     func finish(_ head: HTTPResponse) async throws {
+        if let error = tokens?.endError(for: owner.withLock { $0 }) { throw error }
         do {
             try await step(of: attempt) {
                 try self.publish(head)

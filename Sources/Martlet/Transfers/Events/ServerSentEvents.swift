@@ -215,10 +215,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 error is EventStreamParser.TooLargeError
                 ? .responseTooLarge(events.call, limit: events.limit) : AttemptRunner.wrap(error, call: events.call)
             switch failure {
-            case .offline where events.reconnects, .cannotConnect where events.reconnects,
-                .connectionLost where events.reconnects, .timedOut where events.reconnects,
-                // Without a network, an expired token cannot be refreshed either. The session is kept.
-                .refreshFailed where events.reconnects, .storageUnavailable where events.reconnects:
+            case _ where events.reconnects && failure.mayPass:
                 failures += 1
                 events.willReconnect?(failure)
             case .unacceptableStatus where isRefusedForNow(failure), .api where isRefusedForNow(failure):
@@ -291,5 +288,17 @@ private struct EventStreamEndpoint: Endpoint {
         if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
         if !lastEventID.isEmpty, let name = HTTPField.Name("Last-Event-ID") { headers[name] = lastEventID }
         return headers
+    }
+}
+
+extension NetworkError {
+    /// Whether the next connection of an event stream may succeed.
+    fileprivate var mayPass: Bool {
+        switch self {
+        // Without a network, an expired token cannot be refreshed either. The session is kept.
+        case .offline, .cannotConnect, .connectionLost, .timedOut, .refreshFailed: true
+        case .storageUnavailable(_, let error): error.kind.isTransient
+        default: false
+        }
     }
 }

@@ -54,6 +54,49 @@ import Testing
         #expect(cache.withStore { $0.isEmpty })
     }
 
+    /// Holds the conditional request, and then answers it with a 304 for another response.
+    private static func contradicting(_ gate: Gate) async throws -> App {
+        let backend = SimulatedBackend()
+        backend.state.withLock { $0.lifetime = 20 }
+        backend.beforeCall { request in
+            if request.headers[.ifNoneMatch] != nil {
+                await gate.pass()
+                return .status(304, headers: [.eTag: "\"2\""])
+            }
+            return StubTransport.Response(200, headers: [.eTag: "\"1\""], body: Data("\(request.number)".utf8))
+        }
+        let app = try await App.signedIn(backend) { $0.cache = HTTPCache() }
+        _ = try await app.client.text(Visit("/a"))
+        return app
+    }
+
+    @Test("after a 304 for another response, an expired token is replaced before the request is repeated")
+    func contradictedAfterExpiry() async throws {
+        let gate = Gate()
+        let app = try await Self.contradicting(gate)
+        let call = Task { try await app.client.text(Visit("/a")) }
+        await gate.waitForArrivals()
+        app.time.advance(by: .seconds(21))
+        gate.open()
+        _ = try await call.value
+        #expect(app.transport.requests(to: "/a").map(\.bearer) == ["access-1", "access-1", "access-2"])
+    }
+
+    @Test("after a sign-out, a request is not repeated because of a 304 for another response")
+    func contradictedAfterSignOut() async throws {
+        let gate = Gate()
+        let app = try await Self.contradicting(gate)
+        let call = Task { await error { _ = try await app.client.text(Visit("/a")) } }
+        await gate.waitForArrivals()
+        await app.tokens.signOut()
+        gate.open()
+        guard case .sessionChanged = await call.value else {
+            Issue.record("the call ended in another way")
+            return
+        }
+        #expect(app.transport.requests(to: "/a").count == 2)
+    }
+
     @Test("the sign-out empties the cache at once") func emptied() async throws {
         let cache = HTTPCache()
         let app = try await Self.app(cache)

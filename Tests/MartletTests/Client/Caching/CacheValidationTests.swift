@@ -52,6 +52,15 @@ import Testing
         #expect(app.transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
     }
 
+    @Test("a `Host` that the endpoint sets is a part of the key") func host() async throws {
+        let app = CachingApp([.cacheControl: "max-age=60"])
+        let name = try #require(HTTPField.Name("Host"))
+        #expect(try await app.client.text(Visit("/a", headers: [name: "one.example"])) == "1")
+        #expect(try await app.client.text(Visit("/a", headers: [name: "two.example"])) == "2")
+        #expect(try await app.client.text(Visit("/a", headers: [name: "one.example"])) == "1")
+        #expect(try await app.client.text(Visit("/a")) == "3")
+    }
+
     @Test("a 304 without a stored response is a failure, as without a cache") func unexpected() async throws {
         let app = CachingApp { _ in .status(304, headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"]) }
         for _ in 1...2 {

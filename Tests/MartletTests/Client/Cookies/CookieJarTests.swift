@@ -80,6 +80,27 @@ import Testing
         #expect(Self.cookies(of: app) == [nil, nil, "sid=login"])
     }
 
+    @Test("a sign-in keeps its cookies if the session before it expires meanwhile") func expiredMeanwhile() async throws
+    {
+        let (gate, app) = (Gate(), Self.app())
+        let respond = StubTransport.Response.json(
+            #"{"accessToken":"access-9","refreshToken":"refresh-9"}"#, headers: [.setCookie: "sid=login; Path=/"])
+        app.backend.beforeCall { request in
+            guard request.path == "/login" else { return .status(200) }
+            await gate.pass()
+            return respond
+        }
+        try await app.tokens.signIn(with: app.backend.issue())
+        let signIn = Task { try await app.client.signIn(Visit("/login", .post), as: NoContent.self) }
+        await gate.waitForArrivals()
+        app.backend.revokeSession()
+        await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        gate.open()
+        _ = try await signIn.value
+        _ = try await app.client.text(Visit("/b"))
+        #expect(Self.cookies(of: app).last == "sid=login")
+    }
+
     @Test("the cookies of a sign-in that begins before the store was read do not go to the stored session")
     func signInAtStart() async throws {
         let (store, reading, login) = (FailingTokenStore(), Gate(), Gate())

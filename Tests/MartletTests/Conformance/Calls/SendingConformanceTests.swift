@@ -94,6 +94,52 @@ import Testing
     }
 
     @Test(
+        "C88: a rejection of what an interceptor puts in place of the token does not concern the token",
+        arguments: [true, false])
+    func rejectedOwnCredential(isRefreshable: Bool) async throws {
+        let backend = SimulatedBackend()
+        backend.beforeCall { request in request.path == "/legacy" ? .status(401) : nil }
+        let app = App(backend) {
+            $0.interceptors = [
+                ClosureInterceptor(onAdapt: { request, context in
+                    guard request.path == "/legacy" else { return }
+                    request.headerFields[.authorization] = "ApiKey wrong"
+                    #expect(context.stamp != nil)
+                })
+            ]
+        }
+        var tokens = backend.issue()
+        if !isRefreshable { tokens.refreshToken = nil }
+        try await app.tokens.signIn(with: tokens)
+        guard case .unauthorized = await app.call("/legacy").error else {
+            Issue.record("the call ended in another way")
+            return
+        }
+        #expect(app.tokens.isSignedIn && backend.refreshCalls == 0)
+        #expect(await app.call().isSuccess)
+        #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-1"])
+    }
+
+    @Test("C88: a rejected token that an interceptor has written in another form is replaced") func otherForm()
+        async throws
+    {
+        let app = try await App.signedIn {
+            $0.interceptors = [
+                ClosureInterceptor(onAdapt: { request, _ in
+                    let token = request.headerFields[.authorization]?.dropFirst("Bearer ".count) ?? ""
+                    request.headerFields[.authorization] = "DPoP \(token)"
+                })
+            ]
+        }
+        app.backend.beforeCall { request in
+            request.headers[.authorization] == "DPoP access-1" ? .status(401) : .json(#"{"path":"/me","token":"seen"}"#)
+        }
+        #expect(await app.call().isSuccess)
+        #expect(
+            app.transport.requests(to: "/me").map { $0.headers[.authorization] } == ["DPoP access-1", "DPoP access-2"])
+    }
+
+    @Test(
         "C88: a redirect that arrives after the token has expired is followed with a new one, or not at all",
         arguments: Refresh.allCases)
     func redirect(refresh: Refresh) async throws {

@@ -25,6 +25,45 @@ import Testing
         }
     }
 
+    @Test("a download ends with its session, and does not replace the file of the next user", arguments: [true, false])
+    func endsWithItsSession(isSignIn: Bool) async throws {
+        try await TemporaryFolder.with { folder in
+            let (path, gate) = (folder.path + "/export", Gate())
+            let backend = SimulatedBackend()
+            backend.beforeCall { request in
+                guard request.bearer == "access-1" else {
+                    return StubTransport.Response(200, body: Data("Bob's".utf8))
+                }
+                return StubTransport.Response(
+                    200, headers: [.contentLength: "5"],
+                    stream: ByteStream {
+                        var pieces = [Data("Ada".utf8), Data("'s".utf8)]
+                        return {
+                            if pieces.count == 1 { try await gate.passUnlessCancelled() }
+                            return pieces.isEmpty ? nil : pieces.removeFirst()
+                        }
+                    })
+            }
+            let app = try await App.signedIn(backend)
+            let ada = Task { await error { _ = try await app.client.download(Get("/me/export"), to: path) } }
+            await gate.waitForArrivals()
+            if isSignIn {
+                try await app.tokens.signIn(with: backend.issue())
+                try await app.client.download(Get("/me/export"), to: path)
+            } else {
+                await app.tokens.signOut()
+            }
+            let failure = await ada.value
+            gate.open()
+            guard case .sessionChanged = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(FileManager.default.contents(atPath: path) == (isSignIn ? Data("Bob's".utf8) : nil))
+            #expect(folder.names == (isSignIn ? ["export"] : []))
+        }
+    }
+
     @Test("a closure receives the counts in order, all of them before the download returns") func progress()
         async throws
     {

@@ -45,6 +45,22 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
+    @Test(
+        "a record that waiting cannot make readable ends the sequence", arguments: [StorageError.Kind.corrupt, .tooNew])
+    func unreadableRecord(kind: StorageError.Kind) async throws {
+        let store = FailingTokenStore()
+        store.fail(.read, times: nil, with: StorageError(kind, "it cannot be read"))
+        let app = App(store: store)
+        let failure = await error { () async throws(NetworkError) in
+            for try await _ in app.client.serverSentEvents(from: Get("/news")) {}
+        }
+        guard case .storageUnavailable(_, let storage) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(storage.kind == kind && app.transport.requests.isEmpty)
+    }
+
     @Test("a sequence says that it connects again, and why, and throws errors of one type") func signal() async throws {
         let time = ManualTimeSource()
         let transport = StubTransport { request in
