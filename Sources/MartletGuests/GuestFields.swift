@@ -14,7 +14,7 @@ public struct GuestFields: Sendable, Hashable {
     /// The form field that carries the picture.
     public var formPicture: String
     /// Names of the objects that may contain the guest in the response, outermost first. They may be nested. If the
-    /// response has none of them, the response itself is the guest.
+    /// response has none of them, the response itself is the guest. A member of that name that is no object is skipped.
     public var containers: [String]
     /// Names of the id, which is a text or a number.
     public var id: [String]
@@ -47,7 +47,10 @@ public struct GuestFields: Sendable, Hashable {
     /// The guest in a response.
     /// - Returns: `nil` if no object of the response has an id.
     func guest(in response: JSONValue) -> Guest? {
-        let object = containers.reduce(response) { object, name in object[name] ?? object }
+        let object = containers.reduce(response) { object, name in
+            guard let inner = object[name], case .object = inner else { return object }
+            return inner
+        }
         guard let id = first(id, in: object)?.text else { return nil }
         return Guest(
             id: id, name: first(name, in: object)?.string, profileURL: first(profileURL, in: object)?.string,
@@ -55,6 +58,6 @@ public struct GuestFields: Sendable, Hashable {
     }
 
     private func first(_ names: [String], in object: JSONValue) -> JSONValue? {
-        names.lazy.compactMap { object[$0] }.first
+        names.lazy.compactMap { object[$0] }.first { $0 != .null }
     }
 }

@@ -18,6 +18,9 @@ import Testing
             #"{"guest":{"id":"7","name":"Ada","profile_url":"/ada.jpg","profile_image_key":"k"}}"#,
             #"{"result":{"user":{"id":7,"name":"Ada","profileUrl":"/ada.jpg","profileImageKey":"k"}}}"#,
             #"{"data":{"id":7,"name":"Ada","profileUrl":"/ada.jpg","profileImageKey":"k"}}"#,
+            #"{"result":"success","data":{"id":7,"name":"Ada","profileUrl":"/ada.jpg","profileImageKey":"k"}}"#,
+            #"{"data":null,"user":{"id":7,"name":"Ada","profileUrl":"/ada.jpg","profileImageKey":"k"}}"#,
+            #"{"id":7,"name":"Ada","profileUrl":null,"profileURL":"/ada.jpg","profileImageKey":"k","user":true}"#,
         ]) func standardNames(json: String) throws
     {
         #expect(try guest(in: json) == Guest(id: "7", name: "Ada", profileURL: "/ada.jpg", profileImageKey: "k"))

@@ -30,7 +30,10 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     public var retryAfter: Duration?
     /// The server's error code, if the token endpoint sent one with a status that does not end the session. The session
     /// is kept, so an app can ask the user for what the server requires, such as a second factor, and try again.
-    public var code: String?
+    /// Secrets in it are masked.
+    public var code: String? {
+        didSet { code = code.map(Redaction.redact) }
+    }
     /// One sentence for a log. Secrets in it are masked.
     public var description: String {
         didSet { description = Redaction.redactReason(description) }

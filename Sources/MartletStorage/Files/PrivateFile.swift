@@ -75,6 +75,9 @@ package struct PrivateFile: Sendable {
         let descriptor = System.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
+            if errno == ELOOP, isSymbolicLink {
+                throw StorageError(.foreign, "\(path) is a symbolic link; use the path of the file that it leads to")
+            }
             throw failure("read")
         }
         defer { System.close(descriptor) }
@@ -103,6 +106,11 @@ package struct PrivateFile: Sendable {
             count += got
         }
         return bytes.prefix(count)
+    }
+
+    private var isSymbolicLink: Bool {
+        var status = stat()
+        return System.lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     /// Creates the file, with all its bytes at once, unless it exists.

@@ -154,7 +154,7 @@
             #expect(tokens.currentTokens?.idToken != without)
         }
 
-        @Test("tokens of a type other than Bearer are not used after a refresh", arguments: ["DPoP", "mac", ""])
+        @Test("tokens of a type other than Bearer are not used after a refresh", arguments: ["DPoP", "mac"])
         func tokenType(_ type: String) async throws {
             let (world, tokens) = try await signedIn()
             world.change { script in script.editResponse = { $0["token_type"] = quoted(type) } }

@@ -71,6 +71,27 @@ import Testing
         }
     }
 
+    @Test("an adopted JWT that has expired is refreshed before it is used") func expiredJWT() async throws {
+        let app = App()
+        let hour = Int(app.time.wallClock.timeIntervalSince1970) - 3600
+        let payload = Data("{\"iat\":\(hour - 900),\"exp\":\(hour)}".utf8).base64EncodedString()
+            .replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_")
+        let store: AnyTokenStore = .inMemory
+        let former = FormerTokens(
+            named: "the former app",
+            read: { Tokens(accessToken: Secret("e30.\(payload).c2ln"), refreshToken: app.backend.issue().refreshToken) }
+        )
+        #expect(try await store.adopt(former))
+        let next = App(app.backend, store: store, time: app.time)
+        guard case .found(let record) = await store.read() else {
+            Issue.record("nothing was adopted")
+            return
+        }
+        #expect(record.estimatedExpiry == Date(timeIntervalSince1970: Double(hour)))
+        #expect(try await next.tokens.validTokens().accessToken == "access-2")
+        #expect(app.backend.refreshCalls == 1)
+    }
+
     @Test("tokens are adopted once in every store, with their user, and a later sign-out is final") func once()
         async throws
     {

@@ -84,13 +84,41 @@ import Testing
             symlink(folder.path + "/real.json", folder.path + "/link.json")
             mkdir(folder.path + "/folder.json", 0o700)
             for name in ["link.json", "folder.json"] {
-                guard case .unavailable = await FileTokenStore(path: folder.path + "/" + name).read() else {
+                guard case .unavailable(let failure) = await FileTokenStore(path: folder.path + "/" + name).read()
+                else {
                     Issue.record("\(name) was read as a token file")
                     continue
                 }
+                #expect(failure.kind == .foreign)
+            }
+            // A sign-in and a sign-out leave the link as it is.
+            let app = App(store: FileTokenStore(path: folder.path + "/link.json"))
+            #expect(try await app.tokens.signIn(with: app.backend.issue()).saveFailure?.kind == .foreign)
+            await app.tokens.signOut()
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: folder.path + "/link.json").hasSuffix(
+                    "real.json"))
+            guard case .found = await real.read() else {
+                Issue.record("the linked file was changed")
+                return
             }
         }
     }
+
+    #if !os(Linux) || URLSession || !AsyncHTTPClient
+        @Test("a value of UserDefaults that is no session is neither replaced nor deleted") func foreignDefault()
+            async throws
+        {
+            let suite = "martlet.foreign.\(UUID().uuidString)"
+            let defaults = try #require(UserDefaults(suiteName: suite))
+            defer { defaults.removePersistentDomain(forName: suite) }
+            defaults.set(["theme": "dark"], forKey: "session")
+            let app = App(store: UserDefaultsTokenStore(key: "session", suiteName: suite))
+            #expect(try await app.tokens.signIn(with: app.backend.issue()).saveFailure?.kind == .foreign)
+            await app.tokens.signOut()
+            #expect(UserDefaults(suiteName: suite)?.dictionary(forKey: "session")?["theme"] as? String == "dark")
+        }
+    #endif
 
     @Test("a file that cannot be written is an error that names its path") func unwritable() async throws {
         let store = FileTokenStore(path: "/proc/martlet/session.json")

@@ -6,13 +6,26 @@ final class Revocations: Sendable {
     private let policy: SessionPolicy
     private let time: any TimeSource
     private let limits: TimeLimits
-    /// The last revocation. The task's value says whether the server has confirmed it.
-    private let last = Locked<Task<Bool, Never>?>(nil)
-    /// Whether an attempt of the last revocation has failed. If so, that has been reported with its reason.
-    private let hasFailed = Locked(false)
+    private let state = Locked(State())
 
-    /// The result of a wait for a revocation.
+    private struct State {
+        /// The revocations that have started during a wait. A task's value says whether the server has confirmed it.
+        var tasks: [Task<Bool, Never>] = []
+        /// The number of waits.
+        var waits = 0
+        /// Whether an attempt has failed during a wait. If so, that has been reported with its reason.
+        var hasFailed = false
+    }
+
+    /// A wait for the revocations that start from now on.
+    struct Wait: Sendable {
+        /// The number of revocations that had started before.
+        fileprivate let first: Int
+    }
+
+    /// The result of a wait.
     enum Ending {
+        /// There was a revocation, and the server has confirmed each.
         case confirmed
         case unconfirmed
         /// The server has not responded within the limit, and no attempt has failed.
@@ -39,18 +52,39 @@ final class Revocations: Sendable {
         report: @escaping @Sendable (SessionEvent) -> Void
     ) {
         guard let revoker else { return }
-        hasFailed.withLock { $0 = false }
         let pending = Pending(tokens: tokens, expiresAt: expiresAt, isInUse: isInUse, report: report)
         let task = Task { await revoke(pending, with: revoker) }
-        last.withLock { $0 = task }
+        state.withLock { state in
+            if state.waits > 0 { state.tasks.append(task) }
+        }
     }
 
-    /// Waits for the last revocation, if there is one.
-    func finish(within limit: Duration) async -> Ending {
-        guard let task = last.withLock({ $0 }) else { return .unconfirmed }
-        switch await limits.run(within: limit, { await task.value }) {
+    /// Begins a wait, which ``finish(_:within:)`` ends.
+    func startWait() -> Wait {
+        state.withLock { state in
+            state.waits += 1
+            return Wait(first: state.tasks.count)
+        }
+    }
+
+    /// Waits for the revocations that have started since the wait began.
+    func finish(_ wait: Wait, within limit: Duration) async -> Ending {
+        let tasks = state.withLock { Array($0.tasks[wait.first...]) }
+        let result = await limits.run(within: limit) {
+            var isConfirmed = !tasks.isEmpty
+            for task in tasks where await !task.value { isConfirmed = false }
+            return isConfirmed
+        }
+        let hasFailed = state.withLock { state in
+            defer {
+                state.waits -= 1
+                if state.waits == 0 { state = State() }
+            }
+            return state.hasFailed
+        }
+        switch result {
         case .success(let isConfirmed): return isConfirmed ? .confirmed : .unconfirmed
-        case .failure: return Task.isCancelled || hasFailed.withLock { $0 } ? .unconfirmed : .late
+        case .failure: return Task.isCancelled || hasFailed ? .unconfirmed : .late
         }
     }
 
@@ -76,7 +110,7 @@ final class Revocations: Sendable {
                 pending.report(.revoked)
                 return true
             case .failure(let error):
-                hasFailed.withLock { $0 = true }
+                state.withLock { $0.hasFailed = true }
                 pending.report(.revocationFailed(Redaction.redact(String(describing: error))))
                 if error is TokenRevoker.Refusal { return false }
                 if (error as? RefreshError)?.kind == .status(401) { isRejected = true }

@@ -287,7 +287,8 @@ extension TokenManager {
             await finishEnding(by: deadline)
             return reply
         }.value
-        if case .failure(let error) = reply { throw error }
+        // A sign-out that came first has not ended a session of this caller, but its sign-in.
+        if case .failure(let error) = reply { throw error == .signedOut ? .sessionChanged : error }
         guard case .signedIn(let session) = state, session.id == record.id else { throw .sessionChanged }
         return session
     }
@@ -318,15 +319,54 @@ extension TokenManager {
     public func signOut(waitingForServer limit: Duration) async -> Bool {
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
-        let now = time.wallClock
-        transition { machine in machine.signedOut(at: now) }
+        let (now, deadline) = (time.wallClock, time.uptime + limit)
+        let revocation = limit > .zero ? revocations.startWait() : nil
+        let isRefreshing = transition { machine in
+            let isRefreshing = machine.isSendingRefresh
+            machine.signedOut(at: now)
+            return isRefreshing
+        }
         _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
-        guard limit > .zero else { return false }
-        let ending = await revocations.finish(within: limit)
-        if ending == .late {
+        guard let revocation else { return false }
+        // The server may have issued new tokens. They are revoked when the response arrives.
+        let hasEnded = isRefreshing ? await finishRefresh(within: limit) : true
+        let ending = await revocations.finish(revocation, within: max(deadline - time.uptime, .zero))
+        if ending == .late || !hasEnded && ending == .confirmed {
             publish(.revocationFailed("the server has not answered within \(limit.inSeconds.shortText) s"))
         }
-        return ending == .confirmed
+        return hasEnded && ending == .confirmed
+    }
+
+    /// Waits until a refresh under way has ended and its tokens are stored. Call it at the end of a program that exits
+    /// when its work is done.
+    ///
+    /// A call may start a refresh ahead of time and not wait for it, because its token is still valid. If the process
+    /// exits when the server has replaced the refresh token but the new one is not stored, a strict server ends the
+    /// session.
+    /// - Parameter limit: The longest wait. The default is 30 s.
+    /// - Returns: Whether nothing is left to do. It is `false` if the refresh has not ended within the limit, or if the
+    ///   task is cancelled.
+    @discardableResult
+    public func finishPendingWork(within limit: Duration = .seconds(30)) async -> Bool {
+        let deadline = time.uptime + limit
+        guard await finishRefresh(within: limit) else { return false }
+        let result = await storeLimits.run(within: max(deadline - time.uptime, .zero)) { [self] in await flushStore() }
+        if case .success = result { return true } else { return false }
+    }
+
+    /// Waits for the refresh under way, and for one that follows it.
+    /// - Returns: Whether it has ended within the limit.
+    private func finishRefresh(within limit: Duration) async -> Bool {
+        // A refresher must not wait for itself.
+        guard !isRefreshingHere else { return false }
+        let result = await storeLimits.run(within: limit) { [self] in
+            var last: Task<Void, Never>?
+            while let current = core.withLock({ $0.refresh?.task }), current != last {
+                await current.value
+                last = current
+            }
+        }
+        if case .success = result { return true } else { return false }
     }
 
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.

@@ -115,8 +115,9 @@ public struct TokenFields: Sendable, Hashable {
         return fields
     }
 
+    /// A field that is `null` or empty counts as missing.
     private func first(_ names: [String], in object: JSONValue) -> JSONValue? {
-        names.lazy.compactMap { object[$0] }.first
+        names.lazy.compactMap { object[$0] }.first { $0 != .null && $0 != .string("") }
     }
 
     private static func lifetime(_ seconds: Double) -> Duration? {

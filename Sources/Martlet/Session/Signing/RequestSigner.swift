@@ -28,6 +28,8 @@
         private struct Entry {
             weak var request: AnyObject?
             var owner: CallOwner
+            /// Whether the last attempt carries a token of the session, and no credential of the app's own.
+            var isSigned = false
             var hasRecovered = false
         }
 
@@ -65,9 +67,11 @@
         ) async throws(SessionError) -> SessionStamp? {
             let (first, isKnown) = begin(request, as: tokens.currentOwner)
             let owner = await tokens.resolved(first)
-            if owner != first { update(request) { $0.owner = owner } }
+            update(request) { ($0.owner, $0.isSigned) = (owner, false) }
             if isKnown, requirement == .ifSignedIn, [.signedOut, .expired].contains(owner.signInState) { return nil }
-            return try await tokens.sign(&attempt, requirement, as: owner)
+            let stamp = try await tokens.sign(&attempt, requirement, as: owner)
+            update(request) { $0.isSigned = stamp != nil }
+            return stamp
         }
 
         /// Checks the response to an attempt, as `recover(from:body:to:)` of the manager does. Call it for each
@@ -86,7 +90,8 @@
             from response: URLResponse, body: Data = Data(), to attempt: inout URLRequest,
             of request: any AnyObject & Sendable
         ) async throws(SessionError) -> Bool {
-            try await tokens.recover(from: response, body: body, to: &attempt) {
+            guard update(request, { $0.isSigned }) == true else { return false }
+            return try await tokens.recover(from: response, body: body, to: &attempt) {
                 update(request) { entry in
                     // Count a failed refresh, too: it must not run again when the client asks how to handle its error.
                     defer { entry.hasRecovered = true }

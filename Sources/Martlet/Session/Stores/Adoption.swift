@@ -63,9 +63,10 @@ extension AnyTokenStore {
 extension StoredSession {
     /// A session that starts with tokens that were issued earlier.
     fileprivate init(adopting tokens: Tokens, account: SessionAccount, now: Date) {
-        self.init(id: SessionID(), tokens: tokens.storable, estimatedExpiry: tokens.expiresAt, account: account)
+        let expiry = tokens.expiresAt ?? JWTClaims(tokens.accessToken)?.expiresAt
+        self.init(id: SessionID(), tokens: tokens.storable, estimatedExpiry: expiry, account: account)
         // The full lifetime of the token is unknown. An hour is usual, and most of it may have passed.
-        lifetime = tokens.expiresAt.flatMap { Duration(untrusted: max($0.timeIntervalSince(now), 3600)) }
+        lifetime = expiry.flatMap { Duration(untrusted: max($0.timeIntervalSince(now), 3600)) }
     }
 }
 

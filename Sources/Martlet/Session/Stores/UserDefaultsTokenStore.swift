@@ -22,7 +22,8 @@
             try await queue.run { () throws(StorageError) in
                 guard let value = try defaults().object(forKey: key) else { return nil }
                 guard let bytes = value as? Data else {
-                    throw StorageError(.corrupt, "the value of \(key) in UserDefaults is not a session; remove it")
+                    throw StorageError(
+                        .foreign, "the value of \(key) in UserDefaults is not a session; remove it or use another key")
                 }
                 return bytes
             }

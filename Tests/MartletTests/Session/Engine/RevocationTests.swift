@@ -28,6 +28,50 @@ import Testing
         #expect(requests(of: app).count == 1)
     }
 
+    @Test("is confirmed only once the tokens of a refresh under way are revoked, too") func duringRefresh() async throws
+    {
+        let app = try await App.signedIn()
+        let (response, hasReturned) = (Gate(), Locked(false))
+        app.backend.afterRefresh { _ in
+            await response.pass()
+            return nil
+        }
+        let refresh = Task { try? await app.tokens.refresh() }
+        await response.waitForArrivals()
+        let events = app.tokens.events
+        let signOut = Task {
+            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(5))
+            hasReturned.withLock { $0 = true }
+            return isConfirmed
+        }
+        _ = await events.first { $0 == .revoked }
+        await letTasksRun()
+        #expect(!hasReturned.withLock { $0 })
+        response.open()
+        #expect(await signOut.value)
+        _ = await refresh.value
+        #expect(app.backend.revoked.contains { $0.contains("refresh-2") })
+    }
+
+    @Test("is not confirmed if the response to a refresh does not arrive in time") func lateRefresh() async throws {
+        let app = try await App.signedIn()
+        let response = Gate()
+        app.backend.afterRefresh { _ in
+            await response.pass()
+            return nil
+        }
+        let refresh = Task { try? await app.tokens.refresh() }
+        await response.waitForArrivals()
+        let (events, sleepers) = (app.tokens.events, app.time.sleeperCount)
+        let signOut = Task { await app.tokens.signOut(waitingForServer: .seconds(5)) }
+        _ = await events.first { $0 == .revoked }
+        await app.time.waitForSleepers(sleepers + 1)
+        app.time.advance(by: .seconds(5))
+        #expect(await !signOut.value)
+        response.open()
+        _ = await refresh.value
+    }
+
     // Django REST framework, for example, has one token for each user.
     @Test("is not repeated once the user has signed in again with the same token")
     func repeatedRevocation() async throws {

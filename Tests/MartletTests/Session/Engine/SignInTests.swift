@@ -16,6 +16,21 @@ import Testing
         #expect(app.transport.requests.isEmpty)
     }
 
+    @Test("a sign-in that a sign-out overtakes while it is saved says so") func overtakenBySignOut() async throws {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        store.hold(.write, at: gate)
+        let app = App(store: store)
+        await app.tokens.restore()
+        let signIn = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await gate.waitForArrivals()
+        let signOut = Task { await app.tokens.signOut() }
+        while app.tokens.state != .signedOut || app.tokens.epoch < 2 { await Task.yield() }
+        gate.open()
+        await #expect(throws: SessionError.sessionChanged) { try await signIn.value }
+        await signOut.value
+        #expect(app.tokens.state == .signedOut)
+    }
+
     @Test("a session that the server has ended is not replaced automatically") func expiredSession() async throws {
         let log = Log()
         let app = try await App.signedIn { $0.automaticSignIn = { _ in log.add("signs in") } }

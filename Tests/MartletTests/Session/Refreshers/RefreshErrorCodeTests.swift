@@ -25,6 +25,21 @@ import Testing
         #expect(await app.call().isSuccess)
     }
 
+    @Test("a code that quotes a token is masked") func quotedToken() async throws {
+        let app = try await App.signedIn()
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+        app.backend.beforeRefresh { _ in .json(#"{"error":"refresh token \#(token) is not valid"}"#, status: 403) }
+        app.backend.invalidateAccessTokens()
+        guard case .refreshFailed(_, let error, _) = await app.call().error else {
+            Issue.record("the call did not fail for its refresh")
+            return
+        }
+        var dumped = ""
+        dump(error, to: &dumped)
+        #expect(error.code?.contains("is not valid") == true)
+        #expect(!dumped.contains(token) && error.code?.contains(token) == false)
+    }
+
     @Test("a response without a code, or without JSON, has none", arguments: ["", "{}", "<html>", #"{"error":null}"#])
     func none(body: String) async throws {
         let app = try await App.signedIn()

@@ -98,6 +98,18 @@
             }
         }
 
+        @Test("the rejection of a login with the app's own bearer credential is the login's") func ownBearer()
+            async throws
+        {
+            let app = App()
+            let (signer, request) = (RequestSigner(tokens: app.tokens), Request())
+            var login = URLRequest(url: url)
+            login.setValue("Bearer app-key", forHTTPHeaderField: "Authorization")
+            #expect(try await signer.sign(&login, of: request) == nil)
+            #expect(try await !signer.recover(from: response(401), to: &login, of: request))
+            #expect(login.value(forHTTPHeaderField: "Authorization") == "Bearer app-key")
+        }
+
         @Test("a rejected token is replaced once, even if the request was repeated for another reason before")
         func replacedOnce() async throws {
             let app = try await App.signedIn()
