@@ -19,7 +19,8 @@ struct Redirect {
     ///   none.
     /// - Returns: `nil` if the response is not a redirect.
     init?(
-        of request: HTTPRequest, by head: HTTPResponse, from origin: Origin, keeping field: HTTPField.Name? = nil
+        of request: HTTPRequest, by head: HTTPResponse, from origin: Origin,
+        keeping field: @autoclosure () -> HTTPField.Name? = nil
     ) throws(Refusal) {
         guard [301, 302, 303, 307, 308].contains(head.status.code), let target = head.headerFields[.location] else {
             return nil
@@ -40,7 +41,7 @@ struct Redirect {
         self.keepsBody = !Self.becomesGet(request.method, after: head.status.code)
         self.leavesOrigin = location.origin != origin
         if !keepsBody { self.request.becomeGet() }
-        if leavesOrigin { self.request.removeFieldsOfOrigin(except: field) }
+        if leavesOrigin { self.request.removeFieldsOfOrigin(except: field()) }
     }
 
     /// Whether the next request is a GET without a body.

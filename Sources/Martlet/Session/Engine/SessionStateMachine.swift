@@ -836,7 +836,7 @@ extension SessionStateMachine {
     mutating func storeAnswered(_ task: StoreTask, _ answer: StoreAnswer, at moment: Moment) {
         learn(answer.snapshot.reading)
         revokeRemoved(answer.snapshot.reading)
-        if answer.failure != nil, let former = former(of: task, answer.decision) { maybeRemoved.append(former) }
+        if answer.failure != nil { noteRemoval(by: answer.decision) }
         // A write that an earlier sign-in requested may have stored the record of this one.
         if let session, answer.snapshot.reading.contains(session.record.id) { self.session?.base = .stored }
         if answer.decision.epoch == epoch { raiseSession(above: answer.decision) }
@@ -844,7 +844,10 @@ extension SessionStateMachine {
             learn(.found(record))
             endWrittenSession(record, in: answer.decision.epoch)
         }
-        if case .prepare(let job) = task { return preparationAnswered(job, answer, at: moment) }
+        if case .prepare(let job) = task {
+            if answer.failure == nil { revokeFormer(of: answer.decision) }
+            return preparationAnswered(job, answer, at: moment)
+        }
         // A later sign-in or sign-out has started a task of its own.
         guard answer.decision.epoch == epoch else { return answeredInLaterEpoch(task, answer) }
         switch task {
@@ -862,24 +865,35 @@ extension SessionStateMachine {
 
     /// A task was answered after a sign-in or a sign-out had changed the epoch.
     private mutating func answeredInLaterEpoch(_ task: StoreTask, _ answer: StoreAnswer) {
-        if answer.failure == nil { revokeFormer(of: task, answer.decision) }
+        if answer.failure == nil { revokeFormer(of: answer.decision) }
         // Another process's session was adopted, and the ending of the earlier sessions is still unconfirmed.
         guard task == .end, let ending, ending.mark == answer.decision.ending?.mark else { return }
         if answer.failure == nil { actions.append(.store(.end)) } else { scheduleStoreRetry() }
     }
 
-    /// Revokes the tokens of a record that an outdated or late task has overwritten or deleted. No other process may
-    /// know that session.
-    private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
-        if let former = former(of: task, decision) { revoke(former) }
+    /// The record of another session that a task overwrites, or deletes because a user has ended the session.
+    private func former(of decision: StoreDecision) -> StoredSession? {
+        guard let former = decision.former else { return nil }
+        return switch decision.update {
+        case .write(let record): former.id == record.id ? nil : former
+        case .end(let mark): mark.expiry == nil ? former : nil
+        case .keep, .mark, .delete: nil
+        }
     }
 
-    /// The record of another session that a task overwrites, or deletes because a user has ended the session.
-    private func former(of task: StoreTask, _ decision: StoreDecision) -> StoredSession? {
-        guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id
-        else { return nil }
-        if case .end(let mark) = decision.update, mark.expiry != nil { return nil }
-        return former
+    /// Revokes the tokens of a record that a task has overwritten or deleted. No other process may know that session.
+    private mutating func revokeFormer(of decision: StoreDecision) {
+        if let former = former(of: decision) { revoke(former) }
+    }
+
+    /// Remembers the record that a task may have removed although it was reported as failed, with the newest tokens of its session.
+    private mutating func noteRemoval(by decision: StoreDecision) {
+        guard let former = former(of: decision) else { return }
+        if let index = maybeRemoved.firstIndex(where: { $0.id == former.id }) {
+            if former.isNewer(than: maybeRemoved[index]) { maybeRemoved[index] = former }
+        } else {
+            maybeRemoved.append(former)
+        }
     }
 
     /// Revokes the tokens of the records that failed tasks have removed after all.
@@ -927,10 +941,11 @@ extension SessionStateMachine {
     mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
         limitRewrite(after: decision)
         if let former = decision.former { learnTokens(of: former) }
+        // Before the removal of an earlier, failed attempt is found, because this one may know newer tokens.
+        noteRemoval(by: decision)
         guard snapshot.reading.wasReadable else { return }
         learn(snapshot.reading)
         revokeRemoved(snapshot.reading)
-        if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
         if case .write(let record) = decision.update, snapshot.reading == .found(record) {
             endWrittenSession(record, in: decision.epoch)
         }

@@ -270,6 +270,76 @@ import Testing
         #expect(machine.currentRecord?.id == bob.id)
     }
 
+    @Test(
+        "has its tokens revoked if its removal is reported as failed, even after the time limit",
+        arguments: [false, true])
+    func failedRemoval(isLate: Bool) {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        let bob = signIn(2, to: &machine)
+        let ada = StoredSession(id: SessionID(), generation: bob.generation - 1, rotation: 1, tokens: .fresh(1))
+        machine.answer(.read, .found(ada))
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        _ = machine.takeActions()
+        let decision = machine.decide(.end, over: .found(ada), hasLostLock: false, at: clock)
+        #expect(decision.update.ends)
+        if isLate {
+            machine.answer(.end, .unavailable(failure), failure: failure)
+            machine.storeAnsweredLate(.end, decision, .init(reading: .unavailable(failure)))
+        } else {
+            machine.storeAnswered(
+                .end, .init(decision: decision, snapshot: .init(reading: .found(ada)), failure: failure), at: .test())
+        }
+        machine.answer(.end, .ended(EndMark(ada.order)))
+        let revoked = machine.takeActions().compactMap { if case .revoke(let tokens, _) = $0 { tokens } else { nil } }
+        #expect(revoked == [.fresh(1)])
+    }
+
+    @Test(
+        "has its newest tokens revoked if several attempts to remove it are reported as failed",
+        arguments: [false, true])
+    func newestOfFailedRemovals(succeeds: Bool) {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        let bob = signIn(2, to: &machine)
+        let ada = StoredSession(id: SessionID(), generation: bob.generation - 1, tokens: .fresh(1))
+        machine.answer(.write, .found(ada), failure: failure)
+        _ = machine.takeActions()
+        // Another process has refreshed the tokens since.
+        let newest = ada.renewed(rotation: 1, .fresh(3))
+        let decision = machine.decide(.end, over: .found(newest), hasLostLock: false, at: clock)
+        #expect(decision.update.ends)
+        machine.answer(.end, .unavailable(failure), failure: failure)
+        let mark = StoreReading.ended(EndMark(newest.order))
+        machine.storeAnsweredLate(.end, decision, .init(reading: succeeds ? mark : .unavailable(failure)))
+        if !succeeds { machine.answer(.end, mark) }
+        let revoked = machine.takeActions().compactMap { if case .revoke(let tokens, _) = $0 { tokens } else { nil } }
+        #expect(revoked == [.fresh(3)])
+    }
+
+    @Test("has its tokens revoked if the preparation of a refresh stores the sign-in that has replaced it")
+    func replacedByPreparation() {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        let bob = signIn(2, to: &machine)
+        let ada = StoredSession(id: SessionID(), generation: bob.generation - 1, rotation: 1, tokens: .fresh(1))
+        machine.answer(.read, .found(ada))
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        _ = machine.takeActions()
+        _ = machine.refreshForced(by: 9, at: .zero)
+        guard let job = machine.takeRefresh() else {
+            Issue.record("no refresh has started")
+            return
+        }
+        #expect(machine.answer(preparing: job, .found(ada)) == .send)
+        let revoked = machine.takeActions().compactMap { if case .revoke(let tokens, _) = $0 { tokens } else { nil } }
+        #expect(revoked == [.fresh(1)])
+        #expect(machine.currentRecord?.id == bob.id)
+    }
+
     @Test("does not end a later sign-in that was stored while its own write was repeated") func laterSignIn() {
         var machine = signedIn()
         let bob = signIn(2, to: &machine)
