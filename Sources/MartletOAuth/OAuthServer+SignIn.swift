@@ -165,7 +165,9 @@
                 default: "-._~!$&'()*+,;=:@/%".utf8.contains(byte)
                 }
             }
-            let hasDots = path.split(separator: "/").contains { $0 == "." || $0 == ".." }
+            let hasDots = path.lowercased().replacing("%2e", with: ".").split(separator: "/").contains {
+                $0 == "." || $0 == ".."
+            }
             guard isPlain, !hasDots else {
                 throw OAuthError(
                     .unsupported,

@@ -103,7 +103,7 @@
             let audiences = audience(of: token)
             let isSame = audience(of: former).allSatisfy { name in audiences.contains { $0.isIdentical(to: name) } }
             guard isSame else { throw OAuthError(failed: .audience, at: server.issuer) }
-            // An ID token of a refresh needs no nonce. If it has one, it must be that of the sign-in.
+            // An ID token of a refresh needs no nonce. If both have one, it is that of the sign-in.
             if let nonce = token.claims["nonce"], let first = former.claims["nonce"]?.string,
                 nonce.string?.isIdentical(to: first) != true
             {

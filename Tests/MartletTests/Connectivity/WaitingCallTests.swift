@@ -93,6 +93,29 @@ import Testing
         #expect(transport.requests.map(\.path) == ["/orders", "/7"])
     }
 
+    @Test("a redirected GET waits for the network like any other") func redirectedGet() async throws {
+        let (time, network) = (ManualTimeSource(), ManualConnectivityMonitor(isConnected: true))
+        let transport = StubTransport { request in
+            if request.path == "/a" { return .status(302, headers: [.location: "https://cdn.example.net/7"]) }
+            if request.number == 2 {
+                network.setConnected(false)
+                throw TransportError.offline
+            }
+            return .status(204)
+        }
+        let client = client(transport) { config in
+            config.connectivityTimeout = .seconds(60)
+            config.connectivity = network
+            config.time = time
+            config.retry = .never
+        }
+        let call = Task { try await client.send(Call<NoContent>.get("/a")) }
+        await network.waitForSubscribers()
+        network.setConnected(true)
+        _ = try await call.value
+        #expect(transport.requests.map(\.path) == ["/a", "/7", "/a", "/7"])
+    }
+
     @Test(
         "by default a call does not wait",
         arguments: [(nil, nil), (nil, .zero), (.seconds(60), .zero)] as [(Duration?, Duration?)])

@@ -153,8 +153,7 @@ struct Exchange {
         } catch let error as DeadlineError {
             throw error
         } catch {
-            // The server has performed the first request. It must not be sent again as if nothing had been sent.
-            if redirects > 0, (error as? TransportError)?.sentNothing == true {
+            if mustNotRepeat(call), (error as? TransportError)?.sentNothing == true {
                 throw TransportError.connectionLost("the server of a redirect could not be reached: \(error)")
             }
             guard case .interceptorFailed(let call, let error) = AttemptRunner.wrap(error, call: call.context.call)
@@ -198,11 +197,17 @@ struct Exchange {
         origin = redirect.origin
     }
 
+    /// Whether the server has performed a request with effects before it redirected. The call must not be sent again as
+    /// if nothing had been sent.
+    private func mustNotRepeat(_ call: CallState) -> Bool {
+        redirects > 0 && ![.get, .head, .options, .trace].contains(call.request.method)
+    }
+
     private mutating func renewToken(for call: CallState) async throws {
         do {
             try await runner.authorizer?.prepareNextRequest(&request, for: call.authorization, &report.renewed)
         } catch {
-            guard case .refreshFailed(let failure) = error, failure.kind == .offline else {
+            guard mustNotRepeat(call), case .refreshFailed(let failure) = error, failure.kind == .offline else {
                 throw error
             }
             throw TransportError.connectionLost("the token expired during a redirect: \(failure.description)")

@@ -241,13 +241,15 @@ struct Authorizer: Sendable {
         return tokens.scheme.token(in: request.headerFields) == attached.accessToken
     }
 
-    /// Notes whether the adapted request still contains the token, in any form. If an interceptor has put another
-    /// credential in its place, the response says nothing about the token.
-    func noteToken(in request: HTTPRequest, for call: inout CallState) {
-        guard call.context.stamp != nil, let token = call.authorization.attached?.accessToken.reveal() else { return }
-        let isCarried =
-            request.headerFields.contains { $0.value.contains(token) } || request.path?.contains(token) == true
-        if !isCarried { call.context.stamp = nil }
+    /// Notes whether an interceptor has put another credential in the place of the token. Then the response says nothing
+    /// about the token. A token that an interceptor has moved elsewhere, or has put into another form within its field,
+    /// still counts.
+    func noteReplacedToken(in request: HTTPRequest, for call: inout CallState) {
+        guard call.context.stamp != nil, !carriesToken(request, for: call),
+            let token = call.authorization.attached?.accessToken.reveal()
+        else { return }
+        let values = request.headerFields[fields: tokens.scheme.header].map(\.value)
+        if !values.isEmpty, !values.contains(where: { $0.contains(token) }) { call.context.stamp = nil }
     }
 
     /// Removes the token from a request that an interceptor has redirected to another origin.

@@ -136,7 +136,7 @@ struct CallAttempt {
         pipeline.authorizer?.attachToken(to: &request, for: &call)
         if pipeline.hasInterceptors {
             (origin, answer) = try await pipeline.intercept(&request, from: unsigned, &call)
-            pipeline.authorizer?.noteToken(in: request, for: &call)
+            pipeline.authorizer?.noteReplacedToken(in: request, for: &call)
         }
         call.readCookies(for: request, at: origin)
         try call.receiver?.willSend(pipeline.fieldsWithoutToken(of: request, call).credentials)

@@ -15,8 +15,7 @@ struct Redirect {
         case unusable(String)
     }
 
-    /// - Parameter field: The field that stays although another origin might mistake it for a credential; `nil` for
-    ///   none.
+    /// - Parameter field: A field that stays although its name makes it count as sensitive; `nil` for none.
     /// - Returns: `nil` if the response is not a redirect.
     init?(
         of request: HTTPRequest, by head: HTTPResponse, from origin: Origin,

@@ -9,18 +9,28 @@ final class Revocations: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        /// The revocations that have started during a wait. A task's value says whether the server has confirmed it.
-        var tasks: [Task<Bool, Never>] = []
+        /// The revocations under way, and those that ended during a wait, by their numbers. A task's value says whether
+        /// the server has confirmed it.
+        var tasks: [Int: Task<Bool, Never>] = [:]
+        var ended: Set<Int> = []
+        var count = 0
         /// The number of waits.
         var waits = 0
         /// Whether an attempt has failed during a wait. If so, that has been reported with its reason.
         var hasFailed = false
+
+        /// Forgets the revocations that have ended, unless a wait asks for them.
+        mutating func removeEnded() {
+            guard waits == 0 else { return }
+            for number in ended { tasks[number] = nil }
+            (ended, hasFailed) = ([], false)
+        }
     }
 
-    /// A wait for the revocations that start from now on.
+    /// A wait for the revocations that are under way or start from now on.
     struct Wait: Sendable {
-        /// The number of revocations that had started before.
-        fileprivate let first: Int
+        /// The revocations that had ended before.
+        fileprivate let ended: Set<Int>
     }
 
     /// The result of a wait.
@@ -53,9 +63,17 @@ final class Revocations: Sendable {
     ) {
         guard let revoker else { return }
         let pending = Pending(tokens: tokens, expiresAt: expiresAt, isInUse: isInUse, report: report)
-        let task = Task { await revoke(pending, with: revoker) }
         state.withLock { state in
-            if state.waits > 0 { state.tasks.append(task) }
+            state.count += 1
+            let number = state.count
+            state.tasks[number] = Task {
+                let isConfirmed = await revoke(pending, with: revoker)
+                self.state.withLock { state in
+                    state.ended.insert(number)
+                    state.removeEnded()
+                }
+                return isConfirmed
+            }
         }
     }
 
@@ -63,24 +81,23 @@ final class Revocations: Sendable {
     func startWait() -> Wait {
         state.withLock { state in
             state.waits += 1
-            return Wait(first: state.tasks.count)
+            return Wait(ended: state.ended)
         }
     }
 
-    /// Waits for the revocations that have started since the wait began.
+    /// Waits for the revocations that have not ended before the wait began.
     func finish(_ wait: Wait, within limit: Duration) async -> Ending {
-        let tasks = state.withLock { Array($0.tasks[wait.first...]) }
+        let tasks = state.withLock { state in state.tasks.filter { !wait.ended.contains($0.key) }.map(\.value) }
         let result = await limits.run(within: limit) {
             var isConfirmed = !tasks.isEmpty
             for task in tasks where await !task.value { isConfirmed = false }
             return isConfirmed
         }
         let hasFailed = state.withLock { state in
-            defer {
-                state.waits -= 1
-                if state.waits == 0 { state = State() }
-            }
-            return state.hasFailed
+            let hasFailed = state.hasFailed
+            state.waits -= 1
+            state.removeEnded()
+            return hasFailed
         }
         switch result {
         case .success(let isConfirmed): return isConfirmed ? .confirmed : .unconfirmed
@@ -110,7 +127,9 @@ final class Revocations: Sendable {
                 pending.report(.revoked)
                 return true
             case .failure(let error):
-                state.withLock { $0.hasFailed = true }
+                state.withLock { state in
+                    if state.waits > 0 { state.hasFailed = true }
+                }
                 pending.report(.revocationFailed(Redaction.redact(String(describing: error))))
                 if error is TokenRevoker.Refusal { return false }
                 if (error as? RefreshError)?.kind == .status(401) { isRejected = true }

@@ -313,23 +313,28 @@ extension TokenManager {
     /// - Parameter limit: The time to wait for the server as well, for a command-line tool that exits after the
     ///   sign-out. If the server does not respond in time, the method reports ``SessionEvent/revocationFailed(_:)``,
     ///   and the revocation continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for
-    ///   the server.
-    /// - Returns: Whether the server has confirmed in time that it has revoked the tokens.
+    ///   the server. If a refresh is under way, its response is awaited too, because its tokens must be revoked.
+    /// - Returns: Whether the server has confirmed in time that it has revoked the tokens, and those of earlier
+    ///   sign-outs whose revocation was still under way.
     @discardableResult
     public func signOut(waitingForServer limit: Duration) async -> Bool {
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
-        let (now, deadline) = (time.wallClock, time.uptime + limit)
+        let now = time.wallClock
         let revocation = limit > .zero ? revocations.startWait() : nil
-        let isRefreshing = transition { machine in
-            let isRefreshing = machine.isSendingRefresh
-            machine.signedOut(at: now)
-            return isRefreshing
+        // The server may have issued new tokens. They are revoked when the response arrives, which a refresher that
+        // signs out must not wait for.
+        let refresh = transitionCore { core in
+            defer { core.machine.signedOut(at: now) }
+            return core.machine.isSendingRefresh && !isRefreshingHere ? core.refresh?.task : nil
         }
         _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
         guard let revocation else { return false }
-        // The server may have issued new tokens. They are revoked when the response arrives.
-        let hasEnded = isRefreshing ? await finishRefresh(within: limit) : true
+        let deadline = time.uptime + limit
+        var hasEnded = true
+        if let refresh, case .failure = await storeLimits.run(within: limit, { await refresh.value }) {
+            hasEnded = false
+        }
         let ending = await revocations.finish(revocation, within: max(deadline - time.uptime, .zero))
         if ending == .late || !hasEnded && ending == .confirmed {
             publish(.revocationFailed("the server has not answered within \(limit.inSeconds.shortText) s"))
@@ -337,36 +342,30 @@ extension TokenManager {
         return hasEnded && ending == .confirmed
     }
 
-    /// Waits until a refresh under way has ended and its tokens are stored. Call it at the end of a program that exits
-    /// when its work is done.
+    /// Waits until a refresh under way has ended, and until the store has been asked to write what it has not written
+    /// yet. Call it at the end of a program that exits when its work is done.
     ///
     /// A call may start a refresh ahead of time and not wait for it, because its token is still valid. If the process
     /// exits when the server has replaced the refresh token but the new one is not stored, a strict server ends the
     /// session.
     /// - Parameter limit: The longest wait. The default is 30 s.
-    /// - Returns: Whether nothing is left to do. It is `false` if the refresh has not ended within the limit, or if the
-    ///   task is cancelled.
+    /// - Returns: Whether nothing is left to do. It is `false` if a refresh has not ended within the limit, if the store
+    ///   cannot be written (``SignedInSession/isSaved``), or if the task is cancelled.
     @discardableResult
     public func finishPendingWork(within limit: Duration = .seconds(30)) async -> Bool {
-        let deadline = time.uptime + limit
-        guard await finishRefresh(within: limit) else { return false }
-        let result = await storeLimits.run(within: max(deadline - time.uptime, .zero)) { [self] in await flushStore() }
-        if case .success = result { return true } else { return false }
-    }
-
-    /// Waits for the refresh under way, and for one that follows it.
-    /// - Returns: Whether it has ended within the limit.
-    private func finishRefresh(within limit: Duration) async -> Bool {
         // A refresher must not wait for itself.
         guard !isRefreshingHere else { return false }
         let result = await storeLimits.run(within: limit) { [self] in
             var last: Task<Void, Never>?
+            // Another refresh may have followed.
             while let current = core.withLock({ $0.refresh?.task }), current != last {
                 await current.value
                 last = current
             }
+            await flushStore()
         }
-        if case .success = result { return true } else { return false }
+        guard case .success = result else { return false }
+        return core.withLock { core in !core.machine.needs(.write) && !core.machine.needs(.end) }
     }
 
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.

@@ -109,7 +109,7 @@ public struct TokenFields: Sendable, Hashable {
     private func additionalFields(in objects: [JSONValue]) -> [String: Secret] {
         var fields: [String: Secret] = [:]
         for name in additional {
-            let value = objects.lazy.compactMap { $0[name] }.first { $0 != .null && $0 != .string("") }
+            let value = objects.lazy.compactMap { first([name], in: $0) }.first
             fields[name] = value.flatMap { $0.string ?? $0.encoded }.map { Secret($0) }
         }
         return fields

@@ -178,7 +178,7 @@ final class DownloadReceiver: ResponseReceiver {
     private func whileSessionLasts(
         _ owner: CallOwner, _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
-        guard let tokens, owner.isBound else { return try await work() }
+        guard let tokens, owner.session != nil else { return try await work() }
         let task = Task { try await work() }
         let stopWatching = tokens.onEnd(of: owner) { task.cancel() }
         defer { stopWatching() }
@@ -195,7 +195,8 @@ final class DownloadReceiver: ResponseReceiver {
 
     /// A cancellation during this method has no effect: a published file cannot be taken back.
     func finish(_ head: HTTPResponse) async throws {
-        if let error = tokens?.endError(for: owner.withLock { $0 }) { throw error }
+        let owner = owner.withLock { $0 }
+        if owner.session != nil, let error = tokens?.endError(for: owner) { throw error }
         do {
             try await step(of: attempt) {
                 try self.publish(head)

@@ -46,6 +46,25 @@ import Testing
         #expect(record.tokens.refreshToken == "refresh-2" && !record.hasRefreshJournal)
     }
 
+    @Test("is not done while the store cannot be written") func unwritable() async throws {
+        let (response, store) = (Gate(), FailingTokenStore())
+        response.open()
+        let app = try await Self.app(holding: response, store)
+        store.fail(.write, times: nil)
+        #expect(await app.call().isSuccess)
+        #expect(await !app.tokens.finishPendingWork())
+        store.recover()
+        while await !app.tokens.finishPendingWork() {
+            app.time.advanceToNextSleeper()
+            await Task.yield()
+        }
+        guard case .found(let record) = await store.read() else {
+            Issue.record("there is no session")
+            return
+        }
+        #expect(record.tokens.refreshToken == "refresh-2")
+    }
+
     @Test("a program that does not wait loses its session at a strict server") func lost() async throws {
         let (response, store) = (Gate(), FailingTokenStore())
         let app = try await Self.app(holding: response, store)

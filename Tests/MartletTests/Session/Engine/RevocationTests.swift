@@ -55,21 +55,94 @@ import Testing
 
     @Test("is not confirmed if the response to a refresh does not arrive in time") func lateRefresh() async throws {
         let app = try await App.signedIn()
-        let response = Gate()
+        let (response, hasReturned) = (Gate(), Locked(false))
         app.backend.afterRefresh { _ in
             await response.pass()
             return nil
         }
         let refresh = Task { try? await app.tokens.refresh() }
         await response.waitForArrivals()
-        let (events, sleepers) = (app.tokens.events, app.time.sleeperCount)
-        let signOut = Task { await app.tokens.signOut(waitingForServer: .seconds(5)) }
-        _ = await events.first { $0 == .revoked }
-        await app.time.waitForSleepers(sleepers + 1)
-        app.time.advance(by: .seconds(5))
+        let signOut = Task {
+            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(5))
+            hasReturned.withLock { $0 = true }
+            return isConfirmed
+        }
+        while !hasReturned.withLock({ $0 }) {
+            app.time.advance(by: .milliseconds(10))
+            await Task.yield()
+        }
         #expect(await !signOut.value)
         response.open()
         _ = await refresh.value
+    }
+
+    @Test("of an earlier sign-out is awaited, too, and that of the store is not counted") func earlierSignOut()
+        async throws
+    {
+        let (store, logout) = (FailingTokenStore(), Gate())
+        let app = App(store: store)
+        app.backend.beforeLogout { _ in
+            await logout.pass()
+            return nil
+        }
+        try await app.tokens.signIn(with: app.backend.issue())
+        await app.tokens.signOut()
+        await logout.waitForArrivals()
+        let again = Task { await app.tokens.signOut(waitingForServer: .seconds(5)) }
+        await letTasksRun()
+        logout.open()
+        #expect(await again.value)
+        // A slow store does not shorten the time of the server.
+        try await app.tokens.signIn(with: app.backend.issue())
+        store.delay(.write, by: .seconds(4), on: app.time)
+        store.delay(.delete, by: .seconds(4), on: app.time)
+        app.backend.beforeLogout { _ in
+            try await app.time.sleep(until: app.time.uptime + .seconds(2))
+            return nil
+        }
+        let hasReturned = Locked(false)
+        let slow = Task {
+            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(3))
+            hasReturned.withLock { $0 = true }
+            return isConfirmed
+        }
+        while !hasReturned.withLock({ $0 }) {
+            app.time.advance(by: .milliseconds(10))
+            await Task.yield()
+        }
+        #expect(await slow.value)
+    }
+
+    @Test("reports a server that does not answer, even after an earlier revocation has failed") func silentServer()
+        async throws
+    {
+        let app = App()
+        app.backend.beforeLogout { _ in .status(400) }
+        let events = app.tokens.events
+        try await app.tokens.signIn(with: app.backend.issue())
+        await app.tokens.signOut()
+        _ = await events.first { if case .revocationFailed = $0 { true } else { false } }
+        let (silence, hasReturned) = (Gate(), Locked(false))
+        app.backend.beforeLogout { _ in
+            await silence.pass()
+            return nil
+        }
+        try await app.tokens.signIn(with: app.backend.issue())
+        let signOut = Task {
+            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(5))
+            hasReturned.withLock { $0 = true }
+            return isConfirmed
+        }
+        while !hasReturned.withLock({ $0 }) {
+            app.time.advance(by: .milliseconds(10))
+            await Task.yield()
+        }
+        #expect(await !signOut.value)
+        let report = await events.first {
+            if case .revocationFailed(let why) = $0 { why.contains("5 s") } else { false }
+        }
+        #expect(report != nil)
+        silence.open()
     }
 
     // Django REST framework, for example, has one token for each user.

@@ -247,7 +247,7 @@ import Testing
             #expect(!machine.needs(.end))
             // The sign-out itself has asked for the revocation of the session that it knew.
             let revocation = Machine.Action.revoke(ada.tokens, expiresAt: nil)
-            #expect(machine.takeActions() == [.emit(.storeRecovered(nil))] + (isKnown ? [] : [revocation]))
+            #expect(machine.takeActions() == (isKnown ? [] : [revocation]) + [.emit(.storeRecovered(nil))])
         }
     }
 

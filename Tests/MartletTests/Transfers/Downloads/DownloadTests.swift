@@ -64,6 +64,34 @@ import Testing
         }
     }
 
+    @Test("a download of a call without a session goes on when a user signs in") func withoutSession() async throws {
+        try await TemporaryFolder.with { folder in
+            let (path, gate, store, reading) = (folder.path + "/film", Gate(), FailingTokenStore(), Gate())
+            let backend = SimulatedBackend()
+            backend.beforeCall { _ in
+                StubTransport.Response(
+                    200,
+                    stream: ByteStream {
+                        var pieces = [Data("fi".utf8), Data("lm".utf8)]
+                        return {
+                            if pieces.count == 1 { try await gate.passUnlessCancelled() }
+                            return pieces.isEmpty ? nil : pieces.removeFirst()
+                        }
+                    })
+            }
+            store.hold(.read, at: reading)
+            let app = App(backend, store: store)
+            let download = Task { try await app.client.download(Get("/film", .ifSignedIn), to: path) }
+            await reading.waitForArrivals()
+            reading.open()
+            await gate.waitForArrivals()
+            try await app.tokens.signIn(with: backend.issue())
+            gate.open()
+            _ = try await download.value
+            #expect(FileManager.default.contents(atPath: path) == Data("film".utf8))
+        }
+    }
+
     @Test("a closure receives the counts in order, all of them before the download returns") func progress()
         async throws
     {
