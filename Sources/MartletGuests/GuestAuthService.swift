@@ -169,7 +169,13 @@ public final class GuestAuthService: Sendable {
         as type: Value.Type = Value.self, _ endpoint: @Sendable (_ guestID: String?) -> any Endpoint,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> NetworkResponse<Value> {
-        guard let (start, guest) = await SignInStart.replacingSession(in: client), guest.isGuest else {
+        let replaced: (start: SignInStart, account: SessionAccount)?
+        do throws(SessionError) {
+            replaced = try await SignInStart.replacingSession(in: client)
+        } catch {
+            throw NetworkError(error, for: CallDescription(unsent: endpoint(nil)))
+        }
+        guard let (start, guest) = replaced, guest.isGuest else {
             throw .signInRequired(CallDescription(unsent: endpoint(nil)))
         }
         return try await client.signIn(endpoint(guest.userID), start, account: account) {

@@ -51,6 +51,35 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
+    @Test("an upgrade whose session cannot be read, or whose task is cancelled, says so") func unreadableGuest()
+        async throws
+    {
+        for isCancelled in [false, true] {
+            let store = FailingTokenStore()
+            store.fail(.read, times: nil, with: StorageError(.locked, "the keyring is locked"))
+            let transport = StubTransport { _ in .status(404) }
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
+                transport: transport, time: ManualTimeSource())
+            let guests = GuestAuthService(NetworkClient(tokens: tokens))
+            let upgrade = Task { () -> NetworkError? in
+                if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+                do throws(NetworkError) {
+                    let _: NoContent = try await guests.upgrade { _ in Call<NoContent>.post("/auth/upgrade") }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            switch await upgrade.value {
+            case .storageUnavailable(_, let failure): #expect(!isCancelled && failure.kind == .locked)
+            case .cancelled: #expect(isCancelled)
+            case let other: Issue.record("\(String(describing: other))")
+            }
+            #expect(transport.requests.isEmpty)
+        }
+    }
+
     @Test("an upgrade has the code, the message and the meta too") func upgrade() async throws {
         struct User: Decodable, Sendable {
             struct Inner: Decodable, Sendable { var id: Int }

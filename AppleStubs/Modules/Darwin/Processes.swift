@@ -14,6 +14,7 @@ public var EFBIG: Int32 { fatalError() }
 public var EINTR: Int32 { fatalError() }
 public var EINVAL: Int32 { fatalError() }
 public var EISDIR: Int32 { fatalError() }
+public var ELOOP: Int32 { fatalError() }
 public var EMLINK: Int32 { fatalError() }
 public var ENOENT: Int32 { fatalError() }
 public var ENOSPC: Int32 { fatalError() }

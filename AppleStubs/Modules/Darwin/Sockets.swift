@@ -7,6 +7,7 @@ public typealias sa_family_t = UInt8
 public typealias in_port_t = UInt16
 public typealias in_addr_t = UInt32
 public var AF_INET: Int32 { fatalError() }
+public var AF_INET6: Int32 { fatalError() }
 public var AF_UNIX: Int32 { fatalError() }
 public var SOCK_STREAM: Int32 { fatalError() }
 public func socket(_: Int32, _: Int32, _: Int32) -> Int32 { fatalError() }
@@ -83,3 +84,7 @@ public var F_SETFL: Int32 { fatalError() }
 public var F_SETFD: Int32 { fatalError() }
 public var FD_CLOEXEC: Int32 { fatalError() }
 public func fcntl(_ fd: Int32, _ cmd: Int32, _ value: Int32) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/inet_pton.3.html
+// Always available.
+public func inet_pton(_: Int32, _: UnsafePointer<CChar>!, _: UnsafeMutableRawPointer!) -> Int32 { fatalError() }

@@ -131,12 +131,19 @@ package struct SignInStart: Sendable {
 
     /// The start of a sign-in that replaces the current session, and that only this session's token authorizes.
     /// - Returns: The start, with the account of the session; `nil` if no user is signed in.
+    /// - Throws: ``SessionError`` if the store cannot be read, or if the task is cancelled.
     package static func replacingSession(
         in client: NetworkClient
-    ) async -> (start: SignInStart, account: SessionAccount)? {
+    ) async throws(SessionError) -> (start: SignInStart, account: SessionAccount)? {
         // Taken before the state, so that a sign-in from here on invalidates the start.
         let begun = client.tokens?.supersededOwner ?? client.tokens?.currentOwner ?? .unbound
-        guard case .signedIn(let session) = await client.tokens?.loadedState else { return nil }
+        let session: SignedInSession
+        switch await client.tokens?.loadedState {
+        case .signedIn(let found): session = found
+        case .unavailable(let failure), .unreadable(let failure): throw .unavailable(failure)
+        case .loading: throw .cancelled
+        case .signedOut, .expired, nil: return nil
+        }
         let owner = CallOwner(epoch: begun.epoch, signInState: .session(session.id))
         return (SignInStart(.required, as: owner), session.account)
     }

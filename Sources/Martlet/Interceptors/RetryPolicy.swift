@@ -74,7 +74,8 @@ public struct RetryPolicy: RequestInterceptor {
             RetryAfter.wait(askedBy: $0.head, deviceClock: context.wallClock)
         }
         let ceiling = min(maximumDelay, firstDelay * (1 << min(max(context.attempt - 1, 0), 20)))
-        let wait = retryAfter ?? ceiling * random(in: 0...1)
+        // Ignore zero, as from a date in the past: all clients would return at once.
+        let wait = retryAfter.flatMap { $0 > .zero ? $0 : nil } ?? ceiling * random(in: 0...1)
         guard context.elapsed + wait <= totalTime else { return .doNotRetry }
         return .retryAfter(wait)
     }

@@ -18,9 +18,11 @@ enum RetryAfter {
     static func wait(askedBy response: HTTPResponse, deviceClock: Date) -> Duration? {
         let text = response.headerFields[.retryAfter]?.filter { $0 != "\t" }
         guard let text, !text.isEmpty else { return nil }
-        if let seconds = Double(text), seconds.isFinite {
-            return .seconds(min(max(seconds, 0), 1e9))
+        // Some servers send a fraction.
+        let isNumber = text.utf8.allSatisfy {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
         }
+        if isNumber, let seconds = Double(text) { return .seconds(min(seconds, 1e9)) }
         let now = response.headerFields[.date].flatMap(HTTPDate.parse) ?? deviceClock
         return HTTPDate.parse(text).map { .seconds(max($0.timeIntervalSince(now), 0)) }
     }

@@ -182,12 +182,12 @@ import Testing
         let transport = StubTransport { request in
             time.advance(by: .milliseconds(40))
             return request.number == 1
-                ? .status(503, headers: [.retryAfter: "0"])
+                ? .status(503)
                 : .json(#"{"name":"Ada"}"#, status: 201, headers: [.eTag: "x"])
         }
         let client = client(transport) {
             $0.time = time
-            $0.retry = RetryPolicy()
+            $0.retry = RetryPolicy(firstDelay: .zero)
         }
         let response = try await client.response(for: Profile())
         #expect(response.value.name == "Ada")

@@ -1,4 +1,5 @@
 import Foundation
+import MartletJSON
 import MartletTesting
 import Testing
 
@@ -122,6 +123,44 @@ import Testing
         guard case .api = await error({ try await client.send(Get("/a", .none)) }) else {
             Issue.record("a refusal was taken for a success")
             return
+        }
+    }
+
+    @Test("the value of an envelope is found under any key decoding strategy") func snakeCaseValue() async throws {
+        struct User: Decodable, Sendable { var firstName: String }
+        let transport = StubTransport { _ in .json(#"{"is_ok":true,"result_data":{"first_name":"Ada"}}"#) }
+        let snakeCase = JSONDecoder.martlet
+        snakeCase.keyDecodingStrategy = .convertFromSnakeCase
+        var fast = MartletJSONDecoder()
+        fast.keyDecodingStrategy = .convertFromSnakeCase
+        for decoder in [snakeCase, fast] as [any ResponseDecoder] {
+            let client = client(transport) {
+                $0.envelope = ResponseEnvelope(success: "is_ok", data: "result_data")
+                $0.decoder = decoder
+            }
+            let user: User = try await client.send(Get("/a", .none))
+            #expect(user.firstName == "Ada")
+            let optional: User? = try await client.send(Get("/a", .none))
+            #expect(optional?.firstName == "Ada")
+        }
+    }
+
+    @Test("a server's code and request ID may be numbers") func numbers() async throws {
+        let envelope = StubTransport { _ in
+            .json(#"{"success":false,"code":4001,"message":"taken","meta":{"requestId":77}}"#, status: 409)
+        }
+        let problem = StubTransport { _ in
+            .json(
+                #"{"type":"about:blank","code":4001,"detail":"taken","requestId":77}"#, status: 409,
+                headers: [.contentType: "application/problem+json"])
+        }
+        for (transport, format) in [(envelope, ResponseEnvelope()), (problem, nil)] {
+            let client = client(transport) { $0.envelope = format }
+            guard case .api(_, let error) = await error({ try await client.send(Get("/a", .none)) }) else {
+                Issue.record("it is no error of the server")
+                return
+            }
+            #expect(error.code == "4001" && error.requestID == "77")
         }
     }
 }

@@ -52,6 +52,26 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
+    @Test(
+        "a Retry-After of zero, in the past or in no valid form leaves the ordinary backoff",
+        arguments: ["0", "-3", "0x10", "1e3", "Sun, 06 Nov 1994 08:49:37 GMT"])
+    func uselessRetryAfter(value: String) async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { $0.number == 1 ? .status(503, headers: [.retryAfter: value]) : .status(204) }
+        let client = client(transport) { config in
+            config.time = time
+            config.retry = RetryPolicy(random: { $0.upperBound })
+        }
+        let call = Task { try await client.send(Get("/a", .none)) }
+        await time.waitForSleepers(1)
+        while transport.requests.count < 2 {
+            time.advance(by: .milliseconds(100))
+            for _ in 0..<50 { await Task.yield() }
+        }
+        try await call.value
+        #expect(time.uptime >= .milliseconds(500) && time.uptime < .seconds(3))
+    }
+
     @Test("Retry-After is honored in both forms", arguments: ["7", "Mon, 21 Sep 2026 13:33:27 GMT"])
     func retryAfter(value: String) async throws {
         let time = ManualTimeSource(wallClock: Date(timeIntervalSince1970: 1_789_997_600))

@@ -40,9 +40,9 @@ extension APIError {
     init?(problemIn response: ServerResponse) {
         let type = response.headers[.contentType]?.lowercased() ?? ""
         guard type.hasPrefix("application/problem+json"), let json = JSONValue(body: response.body) else { return nil }
-        let requestID = ["requestId", "request_id", "traceId", "instance"].lazy.compactMap { json[$0]?.string }.first
+        let requestID = ["requestId", "request_id", "traceId", "instance"].lazy.compactMap { json[$0]?.text }.first
         self.init(
-            code: json["code"]?.string ?? json["type"]?.string,
+            code: json["code"]?.text ?? json["type"]?.string,
             message: json["detail"]?.string ?? json["title"]?.string ?? "",
             errors: FieldError.list(in: json["errors"]), requestID: requestID, response: response)
     }

@@ -53,9 +53,9 @@ public struct ResponseEnvelope: Sendable, Hashable {
     func error(in response: ServerResponse) -> APIError? {
         guard let json = JSONValue(body: response.body), json[success] != nil || json[code] != nil else { return nil }
         var error = APIError(
-            code: json[code]?.string, message: json[message]?.string ?? "",
+            code: json[code]?.text, message: json[message]?.string ?? "",
             errors: APIError.FieldError.list(in: json[errors]),
-            requestID: json[meta]?[requestID]?.string, response: response)
+            requestID: json[meta]?[requestID]?.text, response: response)
         error.meta = ResponseMeta(json[meta], requestIDField: requestID)
         return error
     }
@@ -72,13 +72,25 @@ struct Enveloped<Value: Decodable>: Decodable {
         var intValue: Int? { nil }
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
+
+        /// The key of a field. A decoder with `convertFromSnakeCase` has renamed those with an underscore.
+        init(_ name: String, in container: KeyedDecodingContainer<Name>) {
+            self.init(stringValue: name)
+            guard name.contains("_"), !container.contains(self) else { return }
+            let words = name.split(separator: "_")
+            let renamed =
+                words.prefix(1).map { $0.lowercased() }
+                + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst().lowercased() }
+            let key = Name(stringValue: renamed.joined())
+            if container.contains(key) { self = key }
+        }
     }
 
     init(from decoder: any Decoder) throws {
         let envelope = ResponseEnvelope.decoding
         let container = try decoder.container(keyedBy: Name.self)
-        isSuccess = try container.decodeIfPresent(Bool.self, forKey: Name(stringValue: envelope.success))
-        let data = Name(stringValue: envelope.data)
+        isSuccess = try container.decodeIfPresent(Bool.self, forKey: Name(envelope.success, in: container))
+        let data = Name(envelope.data, in: container)
         if isSuccess == false {
             value = nil
             return

@@ -347,7 +347,7 @@ struct Authorizer: Sendable {
 }
 
 extension NetworkError {
-    init(_ error: SessionError, for call: CallDescription, response: ServerResponse? = nil) {
+    package init(_ error: SessionError, for call: CallDescription, response: ServerResponse? = nil) {
         self =
             switch error {
             case .signedOut: .signInRequired(call)

@@ -112,7 +112,8 @@ public final class Accounts: Sendable {
     ///   account is signed out in any case.
     public func signOut(_ account: AccountID) async throws {
         await tokens(for: account).signOut()
-        try await enqueue { accounts in
+        // The account is signed out now, even if the task is cancelled.
+        try await enqueue(evenIfCancelled: true) { accounts in
             // Compare with the stored value: ``current`` may be outdated, or not read yet.
             if try await accounts.store.current() == account { try await accounts.store.setCurrent(nil) }
             if accounts.current == account { accounts.publish(nil) }
@@ -130,9 +131,9 @@ public final class Accounts: Sendable {
 
     /// Runs work one at a time. A cancelled caller stops waiting; the work continues.
     private func enqueue<Value: Sendable>(
-        _ work: @escaping @Sendable (Accounts) async throws -> Value
+        evenIfCancelled: Bool = false, _ work: @escaping @Sendable (Accounts) async throws -> Value
     ) async throws -> Value {
-        try Task.checkCancellation()
+        if !evenIfCancelled { try Task.checkCancellation() }
         let outcome = await limits.run(within: nil) { [self] in
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
                 changes.add { [self] turn in

@@ -1,28 +1,30 @@
+internal import MartletLibc
+
 /// Hosts that are reached without the proxy: an entry of `no_proxy`.
 struct ProxyException: Sendable, Hashable {
     private enum Hosts: Hashable {
         case all
         /// A host with its subdomains, or an IP address.
         case name(String)
-        case network(UInt32, mask: UInt32)
+        /// The first bits of an IPv4 or IPv6 address.
+        case network([UInt8], bits: Int)
     }
 
     private let hosts: Hosts
     private let port: Int?
 
     /// Parses an entry such as `*`, `example.com`, `.example.com`, `*.example.com`, `example.com:8080`, `127.0.0.1`,
-    /// `::1` or `10.0.0.0/8`.
+    /// `::1`, `10.0.0.0/8` or `fd00::/8`.
     init(_ text: String) throws(TransportSettingsError) {
         if text == "*" {
             (hosts, port) = (.all, nil)
             return
         }
         if let slash = text.firstIndex(of: "/") {
-            guard let address = Self.address(text[..<slash]), let size = Int(text[text.index(after: slash)...]),
-                (0...32).contains(size)
+            guard let address = Self.address(String(text[..<slash])), let bits = Int(text[text.index(after: slash)...]),
+                (0...address.count * 8).contains(bits)
             else { throw Self.invalid(text) }
-            let mask = size == 0 ? 0 : UInt32.max << (32 - UInt32(size))
-            (hosts, port) = (.network(address & mask, mask: mask), nil)
+            (hosts, port) = (.network(address, bits: bits), nil)
             return
         }
         var name = text[...]
@@ -44,7 +46,12 @@ struct ProxyException: Sendable, Hashable {
         switch hosts {
         case .all: return true
         case .name(let name): return host == name || host.hasSuffix("." + name)
-        case .network(let network, let mask): return Self.address(host[...]).map { $0 & mask == network } ?? false
+        case .network(let network, let bits):
+            guard let address = Self.address(host), address.count == network.count else { return false }
+            return address.indices.allSatisfy { index in
+                let free = 8 - min(max(bits - index * 8, 0), 8)
+                return (address[index] ^ network[index]) >> UInt8(free) == 0
+            }
         }
     }
 
@@ -58,15 +65,12 @@ struct ProxyException: Sendable, Hashable {
         .invalidProxy("\"\(text.prefix(100))\" is not a host that a proxy can be skipped for.")
     }
 
-    /// An IPv4 address.
-    private static func address(_ text: Substring) -> UInt32? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-        guard parts.count == 4 else { return nil }
-        var address: UInt32 = 0
-        for part in parts {
-            guard let part else { return nil }
-            address = address << 8 | UInt32(part)
+    /// The 4 or 16 bytes of an IP address.
+    private static func address(_ text: String) -> [UInt8]? {
+        for (family, size) in [(AF_INET, 4), (AF_INET6, 16)] {
+            var bytes = [UInt8](repeating: 0, count: size)
+            if inet_pton(family, text, &bytes) == 1 { return bytes }
         }
-        return address
+        return nil
     }
 }

@@ -111,6 +111,22 @@ import Testing
         #expect(try await accounts.restore() == "ada")
     }
 
+    @Test("a cancelled sign-out still leaves no current account") func cancelledSignOut() async throws {
+        try await TemporaryFolder.with { folder in
+            let accounts = Accounts(store: .files(in: folder.path + "/accounts")) { _, store in
+                Self.manager(store, StubTransport { _ in .status(404) })
+            }
+            try await accounts.makeCurrent("ada")
+            let signOut = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try? await accounts.signOut("ada")
+            }
+            await signOut.value
+            #expect(try await accounts.restore() == nil)
+            #expect(accounts.current == nil)
+        }
+    }
+
     @Test("the current account is stored, then published") func current() async throws {
         try await TemporaryFolder.with { folder in
             func open() -> Accounts {
