@@ -6,7 +6,7 @@ public import HTTPTypes
 ///
 /// By default, it retries only idempotent methods (RFC 9110, section 9.2.2) and calls with a key of
 /// ``IdempotencyKeys``. The delay doubles with each attempt, with full jitter, unless the server sends `Retry-After`. A
-/// date in that field is compared with the response's `Date`.
+/// date in that field is compared with the response's `Date`. Zero, and a date in the past, are ignored.
 ///
 /// ```swift
 /// var config = NetworkConfig()
