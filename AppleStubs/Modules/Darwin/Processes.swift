@@ -8,6 +8,7 @@ public var errno: Int32 {
 }
 public var EACCES: Int32 { fatalError() }
 public var EAGAIN: Int32 { fatalError() }
+public var ECHILD: Int32 { fatalError() }
 public var EDQUOT: Int32 { fatalError() }
 public var EEXIST: Int32 { fatalError() }
 public var EFBIG: Int32 { fatalError() }
