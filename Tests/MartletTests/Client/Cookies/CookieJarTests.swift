@@ -80,8 +80,7 @@ import Testing
         #expect(Self.cookies(of: app) == [nil, nil, "sid=login"])
     }
 
-    @Test("a sign-in keeps its cookies if the session before it expires meanwhile") func expiredMeanwhile() async throws
-    {
+    @Test("a sign-in keeps its cookies if the session before it expires first") func expiredFirst() async throws {
         let (gate, app) = (Gate(), Self.app())
         let respond = StubTransport.Response.json(
             #"{"accessToken":"access-9","refreshToken":"refresh-9"}"#, headers: [.setCookie: "sid=login; Path=/"])
