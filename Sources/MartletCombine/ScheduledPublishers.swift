@@ -104,6 +104,25 @@
         ) -> AnyPublisher<TransferUpdate<Request.Response>, NetworkError> {
             uploadPublisher(for: request, interval: interval).delivered(on: scheduler)
         }
+
+        /// Sends an endpoint once for each subscriber, and publishes the progress of its body and then its decoded
+        /// response with the head on a scheduler; see `uploadResponsePublisher(for:as:interval:)` and
+        /// `publisher(for:as:on:)`.
+        public func uploadResponsePublisher<Value: Decodable & Sendable>(
+            for endpoint: some APIEndpoint, as type: Value.Type = Value.self, interval: Duration = .milliseconds(100),
+            on scheduler: some Scheduler
+        ) -> AnyPublisher<TransferUpdate<NetworkResponse<Value>>, NetworkError> {
+            uploadResponsePublisher(for: endpoint, as: type, interval: interval).delivered(on: scheduler)
+        }
+
+        /// Sends a request once for each subscriber, and publishes the progress of its body and then its decoded
+        /// `APIRequest.Response` with the head on a scheduler; see `uploadResponsePublisher(for:as:interval:)` and
+        /// `publisher(for:as:on:)`.
+        public func uploadResponsePublisher<Request: APIRequest>(
+            for request: Request, interval: Duration = .milliseconds(100), on scheduler: some Scheduler
+        ) -> AnyPublisher<TransferUpdate<NetworkResponse<Request.Response>>, NetworkError> {
+            uploadResponsePublisher(for: request, interval: interval).delivered(on: scheduler)
+        }
     }
 
     extension NetworkClient {

@@ -28,7 +28,7 @@ package struct CoordinationFiles: Sendable {
         refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
         markFile = PrivateFile(path: path + ".ended", steps: steps, protectionClass: .none)
         changeMarker = FileChanges(
-            of: PrivateFile(path: path + ".changed", steps: steps, protectionClass: .none),
+            of: PrivateFile(path: path + ".changed", steps: steps, protectionClass: .none), and: markFile,
             on: BlockingQueue("martlet.coordination-files"))
     }
 

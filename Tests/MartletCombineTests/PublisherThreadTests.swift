@@ -55,13 +55,15 @@
                 response.map { _ in here("response") }.eraseToAnyPublisher(),
                 app.dataPublisher(for: get, on: chosen).map { _ in here("data") }.eraseToAnyPublisher(),
                 upload.last().map { _ in here("upload") }.eraseToAnyPublisher(),
+                app.uploadResponsePublisher(for: get, as: Int.self, on: chosen).last()
+                    .map { _ in here("upload response") }.eraseToAnyPublisher(),
             ]
             let subscriptions = mapped.map { publisher in
                 publisher.sink(receiveCompletion: { _ in here("end") }, receiveValue: {})
             }
-            await heard.waitForLines(10)
+            await heard.waitForLines(12)
             #expect(heard.lines.allSatisfy { $0.hasSuffix(" on chosen") })
-            #expect(Set(heard.lines).count == 6)
+            #expect(Set(heard.lines).count == 7)
             for subscription in subscriptions { subscription.cancel() }
         }
 

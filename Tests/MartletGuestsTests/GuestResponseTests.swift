@@ -51,6 +51,30 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
+    @Test("an upgrade while the first sign-in of the app is being saved finds no user") func duringSignIn() async throws
+    {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        store.hold(.write, at: gate)
+        let transport = StubTransport { _ in .status(404) }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: ManualTimeSource())
+        let signIn = Task { try await tokens.signIn(with: .fresh()) }
+        await gate.waitForArrivals()
+        let failure = await #expect(throws: NetworkError.self) {
+            let _: NoContent = try await GuestAuthService(NetworkClient(tokens: tokens)).upgrade { _ in
+                Call<NoContent>.post("/auth/upgrade")
+            }
+        }
+        guard case .signInRequired = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        gate.open()
+        _ = try await signIn.value
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test("an upgrade whose session cannot be read, or whose task is cancelled, says so") func unreadableGuest()
         async throws
     {

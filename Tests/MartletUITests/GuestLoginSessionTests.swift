@@ -51,6 +51,28 @@ import Testing
         #expect(login.userName == "Grace")
     }
 
+    @Test("after an expiry, a registration that cannot be saved keeps its input and says why") func unsavedAfterExpiry()
+    {
+        var state = GuestLoginState()
+        let session = SignedInSession(id: SessionID())
+        state.follow(.signedIn(session))
+        state.follow(.expired(.noRefreshToken))
+        state.type("Grace")
+        guard let submission = state.begin(longestName: 40) else {
+            Issue.record("the registration does not begin")
+            return
+        }
+        state.follow(.signedOut)
+        state.end(.failure(.timedOut(.stub, after: .seconds(30))), of: submission)
+        state.follow(.signedOut)
+        #expect(state.userName == "Grace")
+        #expect(state.errorText != nil)
+        // The next user still finds an empty form.
+        state.follow(.signedIn(session))
+        state.follow(.signedOut)
+        #expect(state.userName.isEmpty && state.errorText == nil)
+    }
+
     @Test(
         "after a user who signed in elsewhere has signed out, the form is empty for the next user",
         arguments: ModelVariant.allCases)

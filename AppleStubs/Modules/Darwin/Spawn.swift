@@ -7,6 +7,8 @@ public typealias posix_spawn_file_actions_t = UnsafeMutableRawPointer
 #if os(iOS) || os(macOS) || os(visionOS)
     // Always available.
     public var POSIX_SPAWN_SETPGROUP: Int32 { fatalError() }
+    public var POSIX_SPAWN_SETSIGMASK: Int32 { fatalError() }
+    public var POSIX_SPAWN_SETSIGDEF: Int32 { fatalError() }
     public var POSIX_SPAWN_CLOEXEC_DEFAULT: Int32 { fatalError() }
     @discardableResult public func posix_spawnp(
         _: UnsafeMutablePointer<pid_t>!, _: UnsafePointer<CChar>!, _: UnsafePointer<posix_spawn_file_actions_t?>!,
@@ -24,6 +26,12 @@ public typealias posix_spawn_file_actions_t = UnsafeMutableRawPointer
     ) -> Int32 { fatalError() }
     @discardableResult public func posix_spawnattr_setpgroup(
         _: UnsafeMutablePointer<posix_spawnattr_t?>!, _: pid_t
+    ) -> Int32 { fatalError() }
+    @discardableResult public func posix_spawnattr_setsigmask(
+        _: UnsafeMutablePointer<posix_spawnattr_t?>!, _: UnsafePointer<sigset_t>!
+    ) -> Int32 { fatalError() }
+    @discardableResult public func posix_spawnattr_setsigdefault(
+        _: UnsafeMutablePointer<posix_spawnattr_t?>!, _: UnsafePointer<sigset_t>!
     ) -> Int32 { fatalError() }
     @discardableResult public func posix_spawn_file_actions_init(
         _: UnsafeMutablePointer<posix_spawn_file_actions_t?>!

@@ -141,8 +141,9 @@ package struct SignInStart: Sendable {
         switch await client.tokens?.loadedState {
         case .signedIn(let found): session = found
         case .unavailable(let failure), .unreadable(let failure): throw .unavailable(failure)
-        case .loading: throw .cancelled
-        case .signedOut, .expired, nil: return nil
+        // The sign-in of another caller is being saved, unless the task was cancelled.
+        case .loading where Task.isCancelled: throw .cancelled
+        case .loading, .signedOut, .expired, nil: return nil
         }
         let owner = CallOwner(epoch: begun.epoch, signInState: .session(session.id))
         return (SignInStart(.required, as: owner), session.account)

@@ -21,6 +21,10 @@ public struct IdempotencyKeys: RequestInterceptor {
     /// Stored in the context of a call whose requests carry a key, unless they go to a third party.
     struct Mark: Sendable {
         let field: HTTPField.Name
+        /// Whether the last request carried the key: interceptors may have sent it to a third party, without the key.
+        private(set) var isSent = true
+
+        mutating func note(_ request: HTTPRequest) { isSent = request.headerFields[field] != nil }
     }
 
     private let key: String?

@@ -63,7 +63,8 @@ public struct RetryPolicy: RequestInterceptor {
     public func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
     ) async -> RetryDecision {
-        let hasKey = context[IdempotencyKeys.Mark.self].map { request.headerFields[$0.field] != nil } ?? false
+        let hasKey =
+            context[IdempotencyKeys.Mark.self].map { $0.isSent && request.headerFields[$0.field] != nil } ?? false
         let isIdempotent = methods.contains(request.method) || hasKey
         guard isIdempotent, context.attempt < maximumAttempts, isTransient(error) else {
             return .doNotRetry

@@ -69,11 +69,11 @@
                 #if canImport(Darwin)
                     var actions: posix_spawn_file_actions_t?
                     var attributes: posix_spawnattr_t?
-                    let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_CLOEXEC_DEFAULT
+                    let flags = POSIX_SPAWN_CLOEXEC_DEFAULT
                 #else
                     var actions = posix_spawn_file_actions_t()
                     var attributes = posix_spawnattr_t()
-                    let flags = POSIX_SPAWN_SETPGROUP
+                    let flags: Int32 = 0
                 #endif
                 posix_spawn_file_actions_init(&actions)
                 posix_spawnattr_init(&attributes)
@@ -82,8 +82,16 @@
                     posix_spawnattr_destroy(&attributes)
                 }
                 // A process group of its own: Ctrl-C in the terminal ends this process but not the browser.
-                posix_spawnattr_setflags(&attributes, Int16(flags))
                 posix_spawnattr_setpgroup(&attributes, 0)
+                // The threads of Dispatch block signals, and a server ignores SIGPIPE. The program would inherit both.
+                var signals = sigset_t()
+                sigemptyset(&signals)
+                posix_spawnattr_setsigmask(&attributes, &signals)
+                sigaddset(&signals, SIGPIPE)
+                posix_spawnattr_setsigdefault(&attributes, &signals)
+                posix_spawnattr_setflags(
+                    &attributes,
+                    Int16(flags | POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
                 posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
                 posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
                 posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)

@@ -70,13 +70,13 @@
             }
             parameters.append("resource", options.resources)
             let taken = Set(parameters.items.map(\.name)).union([
-                "nonce", "claims", "request", "request_uri", "response_mode",
+                "scope", "max_age", "acr_values", "nonce", "claims", "request", "request_uri", "response_mode",
             ])
             for (name, value) in options.parameters.sorted(by: { $0.key < $1.key }) {
                 guard !taken.contains(name) else {
                     throw OAuthError(
                         .unsupported,
-                        "SignInOptions.parameters cannot have \(name). Martlet sets or does not support it.")
+                        "SignInOptions.parameters cannot have \(name). Martlet sets it, or does not support it.")
                 }
                 parameters.append(name, value)
             }

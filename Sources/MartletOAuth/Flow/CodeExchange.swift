@@ -20,6 +20,11 @@
             containers: [""], accessToken: ["access_token"], refreshToken: ["refresh_token"], expiresIn: ["expires_in"],
             expiresAt: [], accessTokenHeader: nil, additional: ["id_token"])
 
+        /// The names of what has to be revoked if a response cannot be used. The refresh token is enough.
+        private static let issued = TokenFields(
+            containers: [""], accessToken: ["refresh_token", "access_token"], refreshToken: ["refresh_token"],
+            accessTokenHeader: nil)
+
         /// The tokens and their user.
         /// - Throws: An error. Tokens that the server has already issued are revoked.
         func run() async throws(OAuthError) -> (tokens: Tokens, user: OAuthUser) {
@@ -46,6 +51,7 @@
             guard let members = response.members, members["access_token"]?.string?.isEmpty == false,
                 var tokens = try? Self.fields.tokens(from: response)
             else {
+                if let tokens = try? Self.issued.tokens(from: response) { await server.revoke(tokens) }
                 throw OAuthError(
                     .unreachable, "\(endpoint) responded without an access token. Ask the server's operator.")
             }

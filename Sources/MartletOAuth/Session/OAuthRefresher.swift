@@ -76,8 +76,9 @@
                 try verification.get()
             } catch let error as OAuthError {
                 switch error.kind {
+                // The last three: the server has begun to sign otherwise than when this process read its metadata.
                 case .discovery, .cancelled, .idToken(.key), .idToken(.expiry), .idToken(.issueTime),
-                    .idToken(.notBefore):
+                    .idToken(.notBefore), .idToken(.algorithm), .idToken(.severalKeys), .idToken(.weakKey):
                     new.additionalFields["id_token"] = nil
                 default:
                     throw RefreshError(.unreadableResponse, description: error.description)
@@ -104,7 +105,7 @@
             let isSame = audience(of: former).allSatisfy { name in audiences.contains { $0.isIdentical(to: name) } }
             guard isSame else { throw OAuthError(failed: .audience, at: server.issuer) }
             // An ID token of a refresh needs no nonce. If both have one, it is that of the sign-in.
-            if let nonce = token.claims["nonce"], let first = former.claims["nonce"]?.string,
+            if let nonce = token.claims["nonce"], nonce != .null, let first = former.claims["nonce"]?.string,
                 nonce.string?.isIdentical(to: first) != true
             {
                 throw OAuthError(failed: .nonce, at: server.issuer)

@@ -72,6 +72,8 @@
             var current: FileKey?
             /// Whether a sealed file was found. It needs its existing key, so no new one may be created.
             var hasSeenFile = false
+            /// The places of sealed files. Each says whether it has one.
+            var places: [String: @Sendable () -> Bool] = [:]
         }
 
         /// Limits the memory that maliciously crafted files can occupy.
@@ -86,6 +88,15 @@
         /// Whether there is no key to seal files with yet. Opening a file may provide one, which saves a derivation.
         var lacksSealingKey: Bool { known.withLock { $0.current == nil } }
 
+        func addPlace(_ path: String, _ hasSealedFile: @escaping @Sendable () -> Bool) {
+            known.withLock { $0.places[path] = hasSealedFile }
+        }
+
+        private var mayCreateKey: Bool {
+            let (hasSeenFile, places) = known.withLock { ($0.hasSeenFile, $0.places.values) }
+            return !hasSeenFile && !places.contains { $0() }
+        }
+
         /// The key to seal a file with.
         func currentKey() async throws(StorageError) -> FileKey {
             try await queue.run { [self] () throws(StorageError) in
@@ -93,7 +104,7 @@
                 var salt = Data(count: KeyDerivation.saltCount)
                 for index in salt.indices { salt[index] = .random(in: 0 ... .max) }
                 let cost: ScryptCost? =
-                    switch try material(creates: !known.withLock { $0.hasSeenFile }) {
+                    switch try material(creates: mayCreateKey) {
                     case .key: nil
                     case .passphrase: self.cost
                     }

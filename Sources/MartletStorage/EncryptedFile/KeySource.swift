@@ -31,7 +31,17 @@
 
         /// Looks up the key or passphrase. Blocks.
         /// - Parameter creates: Whether a missing file may be created now, if `createIfMissing` is set.
+        /// - Throws: ``StorageError``, never of the kind ``StorageError/Kind/foreign``: that is said of a record, and
+        ///   such a record is not deleted.
         func material(creates: Bool, environment: [String: String]) throws(StorageError) -> Material {
+            do throws(StorageError) {
+                return try found(creates: creates, environment: environment)
+            } catch {
+                throw error.kind == .foreign ? StorageError(.unreachable, error.description) : error
+            }
+        }
+
+        private func found(creates: Bool, environment: [String: String]) throws(StorageError) -> Material {
             switch self {
             case .passphrase(let passphrase):
                 return try material(.passphrase, of: Data(passphrase.reveal().utf8))

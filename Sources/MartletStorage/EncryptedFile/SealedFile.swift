@@ -28,7 +28,7 @@
     struct SealedFile {
         static let version: UInt8 = 1
 
-        private static let magic = Data("MARTLET\0".utf8)
+        private static let magic = Data(PrivateFile.sealedMagic)
         private static let digestStart = 40
         private static let headerCount = 48
         private static let nonceAndTagCount = 12 + 16
@@ -142,6 +142,10 @@
         }
 
         package var lacksSealingKey: Bool { ring.lacksSealingKey }
+
+        package func addPlace(_ path: String, _ hasSealedFile: @escaping @Sendable () -> Bool) {
+            ring.addPlace(path, hasSealedFile)
+        }
 
         package func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data {
             try SealedFile.seal(bytes, as: name, with: try await ring.currentKey())

@@ -8,9 +8,10 @@ package protocol FileWatching {
 
 /// Reports changes of a file.
 package struct FileChanges: Sendable {
-    /// Watches a folder for changes of the file with this name.
+    /// Watches a folder for changes of the files with these names.
     package typealias Watcher =
-        @Sendable (_ folder: String, _ name: String, @escaping @Sendable () -> Void) throws(StorageError) -> FolderWatch
+        @Sendable (_ folder: String, _ names: [String], @escaping @Sendable () -> Void) throws(StorageError) ->
+        FolderWatch
 
     /// The closure to call if watching fails, and the last failure; `nil` if a watch has begun since.
     private struct Failures {
@@ -18,11 +19,12 @@ package struct FileChanges: Sendable {
         var last: StorageError?
     }
 
-    package static let watchFolder: Watcher = { (folder, name, report) throws(StorageError) -> FolderWatch in
-        try FolderWatch(folder, reportChangesOf: name, to: report)
+    package static let watchFolder: Watcher = { (folder, names, report) throws(StorageError) -> FolderWatch in
+        try FolderWatch(folder, reportChangesOf: names, to: report)
     }
 
     package let file: PrivateFile
+    private let mark: PrivateFile
     /// Runs the calls that may block.
     package let queue: BlockingQueue
     private let watcher: Watcher
@@ -30,11 +32,18 @@ package struct FileChanges: Sendable {
     private let waiting = Locked<[Listener]>([])
     private let failures = Locked(Failures())
 
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - mark: Another file in its folder, which changes first when a session ends. A process that is killed right
+    ///     afterwards does not change the other one.
+    ///   - queue: Runs the calls that may block.
+    ///   - watcher: Begins the watch.
     package init(
-        of file: PrivateFile, on queue: BlockingQueue,
+        of file: PrivateFile, and mark: PrivateFile, on queue: BlockingQueue,
         watcher: @escaping Watcher = FileChanges.watchFolder
     ) {
         self.file = file
+        self.mark = mark
         self.queue = queue
         self.watcher = watcher
     }
@@ -48,12 +57,12 @@ package struct FileChanges: Sendable {
         if let last { report(last) }
     }
 
-    /// A stream that yields each time the file was replaced or deleted. Watching begins later, but before
+    /// A stream that yields each time one of the files was replaced or deleted. Watching begins later, but before
     /// ``watchBegun()`` returns. Creates the folder if it is missing. If the folder is removed later, its replacement
     /// is not watched.
     package func stream() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let listener = Listener { continuation.yield() }
+        let listener = Listener(to: [file, mark]) { continuation.yield() }
         continuation.onTermination = { _ in listener.end() }
         waiting.withLock { $0.append(listener) }
         queue.start { self.watch() }
@@ -75,10 +84,10 @@ package struct FileChanges: Sendable {
         var rest: [Listener] = []
         for listener in listeners {
             do throws(StorageError) {
-                if try !listener.begin(file, watcher) { rest.append(listener) }
+                if try !listener.begin(watcher) { rest.append(listener) }
             } catch {
                 failure = error
-                listener.poll(file, on: queue)
+                listener.poll(on: queue)
                 rest.append(listener)
             }
         }
@@ -91,9 +100,9 @@ package struct FileChanges: Sendable {
         if let failure { report?(failure) }
     }
 
-    /// Checks the file for the streams that are not watching it. Blocks, and must run in the queue.
+    /// Checks the files for the streams that are not watching them. Blocks, and must run in the queue.
     package func poll() {
-        for listener in waiting.withLock({ $0 }) { listener.look(at: file) }
+        for listener in waiting.withLock({ $0 }) { listener.look() }
     }
 }
 
@@ -102,16 +111,21 @@ private final class Listener: Sendable {
     private enum State {
         /// Watching has not begun. `hasTried`: there was no folder, and none could be created.
         case waiting(hasTried: Bool)
-        /// The folder cannot be watched, so the file is checked every few seconds.
-        case polling(PollTimer, last: Disk.Version?)
+        /// The folder cannot be watched, so the files are checked every few seconds.
+        case polling(PollTimer, last: [Disk.Version?])
         case watching(FolderWatch)
         case ended
     }
 
+    private let files: [PrivateFile]
     private let state = Locked(State.waiting(hasTried: false))
     private let report: @Sendable () -> Void
 
-    init(report: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - files: The files, all in one folder.
+    ///   - report: Called after a change.
+    init(to files: [PrivateFile], report: @escaping @Sendable () -> Void) {
+        self.files = files
         self.report = report
     }
 
@@ -119,14 +133,13 @@ private final class Listener: Sendable {
     /// this reports a change since the last check.
     /// - Returns: `false` if there is no folder and none can be created.
     /// - Throws: An error if the folder cannot be watched.
-    func begin(_ file: PrivateFile, _ watcher: FileChanges.Watcher) throws(StorageError) -> Bool {
+    func begin(_ watcher: FileChanges.Watcher) throws(StorageError) -> Bool {
         if case .ended = state.withLock({ $0 }) { return true }
-        let (folder, name) = file.location
-        guard (try? file.makeFolder()) != nil else {
+        guard let file = files.first, (try? file.makeFolder()) != nil else {
             state.withLock { if case .waiting = $0 { $0 = .waiting(hasTried: true) } }
             return false
         }
-        let watch = try watcher(folder, name, report)
+        let watch = try watcher(file.location.folder, files.map(\.location.name), report)
         let before = state.withLock { state in
             let before = state
             if case .ended = before { return before }
@@ -137,37 +150,40 @@ private final class Listener: Sendable {
         case .ended: watch.cancel()
         case .polling(let timer, let last):
             timer.cancel()
-            if Self.version(of: file) != last { report() }
+            if versions != last { report() }
         case .waiting(let hasTried): if hasTried { report() }
         case .watching: break
         }
         return true
     }
 
-    /// Checks the file every few seconds until watching begins or the stream ends.
-    func poll(_ file: PrivateFile, on queue: BlockingQueue) {
-        let version = Self.version(of: file)
+    /// Checks the files every few seconds until watching begins or the stream ends.
+    func poll(on queue: BlockingQueue) {
+        let versions = versions
         state.withLock { state in
             guard case .waiting = state else { return }
-            let timer = PollTimer(on: queue) { [weak self] in self?.look(at: file) }
-            state = .polling(timer, last: version)
+            let timer = PollTimer(on: queue) { [weak self] in self?.look() }
+            state = .polling(timer, last: versions)
         }
     }
 
-    /// Reports a change of the file since the last check.
-    func look(at file: PrivateFile) {
-        let version = Self.version(of: file)
+    /// Reports a change of the files since the last check.
+    func look() {
+        let versions = versions
         let isChanged = state.withLock { state in
-            guard case .polling(let timer, let last) = state, last != version else { return false }
-            state = .polling(timer, last: version)
+            guard case .polling(let timer, let last) = state, last != versions else { return false }
+            state = .polling(timer, last: versions)
             return true
         }
         if isChanged { report() }
     }
 
-    /// The version of the file or, if there is none, that of its folder: a file may come and go between two checks.
-    private static func version(of file: PrivateFile) -> Disk.Version? {
-        version(at: file.path) ?? version(at: file.location.folder)
+    /// The version of each file. If there is none of the first, it is that of its folder: the file may come and go
+    /// between two checks.
+    private var versions: [Disk.Version?] {
+        files.enumerated().map { index, file in
+            Self.version(at: file.path) ?? (index == 0 ? Self.version(at: file.location.folder) : nil)
+        }
     }
 
     private static func version(at path: String) -> Disk.Version? {

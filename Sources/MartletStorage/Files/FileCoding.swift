@@ -9,6 +9,9 @@ package protocol FileCoding: Sendable {
     /// Whether the key for new files is not known yet. If so, open an existing file first, so that its key need not be
     /// derived again.
     var lacksSealingKey: Bool { get }
+    /// Adds a place of sealed files. While it has one, no key is created for new files: theirs may be on an unmounted
+    /// disk.
+    func addPlace(_ path: String, _ hasSealedFile: @escaping @Sendable () -> Bool)
     /// The bytes of the file.
     /// - Parameter name: The name of the contents. They cannot be opened under another name.
     func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data
@@ -17,6 +20,11 @@ package protocol FileCoding: Sendable {
     ///   - name: The name under which the contents were sealed.
     ///   - path: The file, for error texts.
     func open(_ bytes: Data, as name: String, at path: String) async throws(StorageError) -> Data
+}
+
+extension FileCoding {
+    /// Does nothing, for a coding without a key.
+    package func addPlace(_ path: String, _ hasSealedFile: @escaping @Sendable () -> Bool) {}
 }
 
 /// Leaves contents unchanged.

@@ -21,6 +21,7 @@ final class FileStorage: SecureStorage {
         self.folder = folder
         self.coding = coding
         self.ending = ending
+        coding.addPlace(folder) { (try? Self.savedKeys(in: folder, ending).isEmpty) != true }
     }
 
     func read(_ key: String) async throws(StorageError) -> Data? {
@@ -56,10 +57,10 @@ final class FileStorage: SecureStorage {
     }
 
     func keys() async throws(StorageError) -> [String] {
-        try await queue.run { [self] () throws(StorageError) in try savedKeys().sorted() }
+        try await queue.run { [self] () throws(StorageError) in try Self.savedKeys(in: folder, ending).sorted() }
     }
 
-    private func savedKeys() throws(StorageError) -> [String] {
+    private static func savedKeys(in folder: String, _ ending: String) throws(StorageError) -> [String] {
         var keys: [String] = []
         try EscapedName.forEachFolder(below: folder) { path, names in
             for name in names where name.hasSuffix(ending) && !name.hasPrefix(".") {

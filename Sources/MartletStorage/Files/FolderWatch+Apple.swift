@@ -2,7 +2,7 @@
     internal import Dispatch
     internal import MartletLibc
 
-    /// Reports changes of a file by watching its folder.
+    /// Reports changes of files by watching its folder.
     ///
     /// `@unchecked Sendable` is correct because the only use of the source is `cancel()`, which any thread may call.
     package struct FolderWatch: @unchecked Sendable {
@@ -10,18 +10,18 @@
 
         /// - Throws: An error if the folder cannot be watched, for example because the process has too many open files.
         package init(
-            _ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void
+            _ folder: String, reportChangesOf names: [String], to report: @escaping @Sendable () -> Void
         ) throws(StorageError) {
             let descriptor = System.open(folder, O_EVTONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw StorageError(couldNot: "watch", folder, nil) }
-            let file = folder + "/" + name
+            let files = names.map { folder + "/" + $0 }
             let queue = BlockingQueue("martlet.folder-watch").queue
             source = DispatchSource.makeFileSystemObjectSource(
                 fileDescriptor: descriptor, eventMask: [.write, .rename, .delete], queue: queue)
-            let last = Locked(Self.identity(of: file))
+            let last = Locked(files.map(Self.identity))
             // The event does not name the file, and locks and temporary files change the folder, too.
             source.setEventHandler {
-                let now = Self.identity(of: file)
+                let now = files.map(Self.identity)
                 let isChanged = last.withLock { last in
                     defer { last = now }
                     return last != now

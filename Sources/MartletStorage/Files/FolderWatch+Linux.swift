@@ -2,7 +2,7 @@
     internal import Dispatch
     internal import MartletLibc
 
-    /// Reports changes of a file by watching its folder with inotify(7).
+    /// Reports changes of files by watching its folder with inotify(7).
     ///
     /// `@unchecked Sendable` is correct because the only use of the source is `cancel()`, which any thread may call.
     package struct FolderWatch: @unchecked Sendable {
@@ -11,7 +11,7 @@
         /// - Throws: An error if the folder cannot be watched, for example because the user has no inotify watches
         ///   left.
         package init(
-            _ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void
+            _ folder: String, reportChangesOf names: [String], to report: @escaping @Sendable () -> Void
         ) throws(StorageError) {
             let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
             guard descriptor >= 0 else { throw StorageError(couldNot: "watch", folder, nil) }
@@ -24,8 +24,9 @@
             }
             source = DispatchSource.makeReadSource(
                 fileDescriptor: descriptor, queue: BlockingQueue("martlet.folder-watch").queue)
+            let names = names.map { Array($0.utf8) }
             source.setEventHandler {
-                if Self.drain(descriptor, mentions: Array(name.utf8)) { report() }
+                if Self.drain(descriptor, mentions: names) { report() }
             }
             source.setCancelHandler { System.close(descriptor) }
             source.activate()
@@ -36,8 +37,8 @@
         }
 
         /// Reads all pending events.
-        /// - Returns: Whether one mentions the file, or events were lost because the queue overflowed.
-        private static func drain(_ descriptor: Int32, mentions name: [UInt8]) -> Bool {
+        /// - Returns: Whether one mentions a file, or events were lost because the queue overflowed.
+        private static func drain(_ descriptor: Int32, mentions names: [[UInt8]]) -> Bool {
             let headSize = MemoryLayout<inotify_event>.size
             var buffer = [UInt8](repeating: 0, count: 4096)
             var isMentioned = false
@@ -52,7 +53,9 @@
                     }
                     let end = min(start + headSize + Int(event.len), count)
                     let found = buffer[(start + headSize)..<end].prefix { $0 != 0 }
-                    if found.elementsEqual(name) || event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isMentioned = true }
+                    if names.contains(where: found.elementsEqual) || event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
+                        isMentioned = true
+                    }
                     start = end
                 }
             }

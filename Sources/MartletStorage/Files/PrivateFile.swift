@@ -157,6 +157,7 @@ package struct PrivateFile: Sendable {
     /// - Parameter isAllowed: Called right before the change.
     /// - Returns: The result of `isAllowed`. If `false`, nothing has changed.
     package func delete(if isAllowed: () -> Bool) throws(StorageError) -> Bool {
+        try checkPath()
         guard isAllowed() else { return false }
         guard System.unlink(path) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return true }
@@ -174,8 +175,24 @@ package struct PrivateFile: Sendable {
         try makeFolder(folder)
     }
 
-    /// Refuses `~/`, which only a shell replaces. In a path, `~` is the name of a folder.
-    private func checkPath() throws(StorageError) {
+    /// The first bytes of each sealed file.
+    package static let sealedMagic = Array("MARTLET\0".utf8)
+
+    /// Whether there is a sealed file, which other users may be able to read.
+    package var isSealed: Bool {
+        let descriptor = System.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { System.close(descriptor) }
+        var found = [UInt8](repeating: 0, count: Self.sealedMagic.count)
+        return System.pread(descriptor, &found, found.count, 0) == found.count && found == Self.sealedMagic
+    }
+
+    /// Refuses a NUL, at which the system would end the path, and `~/`, which only a shell replaces. In a path, `~` is
+    /// the name of a folder.
+    func checkPath() throws(StorageError) {
+        guard !path.utf8.contains(0) else {
+            throw StorageError(.unreachable, "a path cannot contain the character NUL")
+        }
         guard path.hasPrefix("~/") else { return }
         throw StorageError(
             .unreachable,
@@ -208,6 +225,7 @@ package struct PrivateFile: Sendable {
 
     /// Creates a temporary file beside this one and flushes its bytes to the disk.
     private func makeTemporary(with bytes: Data) throws(StorageError) -> String {
+        try checkPath()
         let temporary = newTemporary()
         let descriptor = System.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("write") }

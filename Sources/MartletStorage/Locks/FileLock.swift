@@ -33,6 +33,7 @@ package struct FileLock: Sendable {
 
     /// Acquires the lock if it is free.
     func attempt() throws(StorageError) -> Attempt {
+        try PrivateFile(path: path).checkPath()
         while true {
             let last = try lastNumber()
             let file = file(last ?? 0)
@@ -67,6 +68,7 @@ package struct FileLock: Sendable {
             steps.reached(.lockSigned)
             if claim.isValid { return .acquired(claim) }
             claim.release()
+            if last == nil { try refuseOtherSpelling() }
         }
     }
 
@@ -126,6 +128,15 @@ package struct FileLock: Sendable {
             .unreachable,
             "could not lock \(path): it is a hard link to a file of another user (\(status.st_uid)). Delete the link, and "
                 + "make its folder writable by you alone")
+    }
+
+    /// On a disk that does not distinguish two spellings of a name, the folder may list the file under the other one.
+    private func refuseOtherSpelling() throws(StorageError) {
+        guard try lastNumber() == nil, System.access(path, F_OK) == 0 else { return }
+        throw StorageError(
+            .unreachable,
+            "could not lock \(path): its folder lists the file in another spelling, perhaps in capital letters. Use that "
+                + "spelling everywhere")
     }
 
     private func file(_ number: Int) -> String {

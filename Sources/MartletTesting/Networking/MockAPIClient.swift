@@ -60,7 +60,11 @@ public final class MockAPIClient: APIClient {
         for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Value> {
         let response = try await respond(to: endpoint, monitor)
-        if type == NoContent.self, let empty = NoContent() as? Value { return response.with(empty) }
+        if type == NoContent.self || response.value is NoContent,
+            let empty = (type as? any EmptyBodyRepresentable.Type)?.empty as? Value
+        {
+            return response.with(empty)
+        }
         guard let value = response.value as? Value else {
             throw response.mismatch(with: "\(type)", for: Self.failed(endpoint))
         }
@@ -73,6 +77,7 @@ public final class MockAPIClient: APIClient {
     ) async throws(NetworkError) -> NetworkResponse<Data> {
         let response = try await respond(to: endpoint, monitor)
         if let data = response.value as? Data { return response.with(data) }
+        if response.value is NoContent { return response.with(Data()) }
         guard let value = response.value as? any Encodable, let data = try? JSONEncoder.martlet.encode(value) else {
             throw response.mismatch(with: "Data", for: Self.failed(endpoint))
         }

@@ -153,7 +153,8 @@ private struct TokenObject: Encodable {
         for (name, value) in tokens.additionalFields { try object.encode(value, forKey: Name(stringValue: name)) }
         try object.encode(tokens.accessToken, forKey: "accessToken")
         try object.encodeIfPresent(tokens.refreshToken, forKey: "refreshToken")
-        try object.encodeIfPresent(tokens.lifetime?.components.seconds, forKey: "expiresIn")
+        try object.encodeIfPresent(tokens.lifetime.map { $0 / .seconds(1) }, forKey: "expiresIn")
+        try object.encodeIfPresent(tokens.expiresAt?.timeIntervalSince1970, forKey: "expiresAt")
         try object.encodeIfPresent(tokens.tokenType, forKey: "tokenType")
         try object.encodeIfPresent(tokens.scope, forKey: "scope")
     }

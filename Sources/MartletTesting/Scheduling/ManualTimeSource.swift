@@ -83,6 +83,23 @@ public final class ManualTimeSource: TimeSource {
         return wait != nil
     }
 
+    /// Advances both clocks in steps until an operation has returned, whose tasks sleep at times that a test cannot know.
+    /// - Returns: The result of the operation.
+    package func advance<Value: Sendable>(
+        by step: Duration, until operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let hasReturned = Locked(false)
+        let task = Task {
+            defer { hasReturned.withLock { $0 = true } }
+            return try await operation()
+        }
+        while !hasReturned.withLock({ $0 }) {
+            advance(by: step)
+            await Task.yield()
+        }
+        return try await task.value
+    }
+
     /// Sets only the wall clock, as a user can at any time.
     public func setWallClock(_ date: Date) {
         state.withLock { $0.wallClock = date }

@@ -53,7 +53,7 @@ public struct GuestLoginState: Sendable, Hashable {
         fail(Wording.unusablePicture.text)
     }
 
-    /// Begins a registration.
+    /// Begins a registration. What was entered since the last session ended is this guest's.
     /// - Returns: Its input; `nil` if a registration is already running or the name is not valid.
     mutating func begin(longestName: Int) -> Submission? {
         guard !isRegistering else { return nil }
@@ -69,6 +69,7 @@ public struct GuestLoginState: Sendable, Hashable {
         attempt += 1
         progress = UploadProgress()
         errorText = nil
+        if !isAuthenticated { hasBeenSignedIn = false }
         return Submission(number: attempt, name: name, image: selectedImage)
     }
 
@@ -84,6 +85,7 @@ public struct GuestLoginState: Sendable, Hashable {
         case .success(let guest):
             self.guest = guest
             isAuthenticated = true
+            hasBeenSignedIn = true
         case .failure(let error) where error.isCancelled: break
         case .failure(.invalidRequest) where submission.image != nil: fail(Wording.unusablePicture.text)
         case .failure(let error): fail(error.userText)
@@ -100,9 +102,10 @@ public struct GuestLoginState: Sendable, Hashable {
     mutating func follow(_ state: SessionState) {
         isAuthenticated = state.isSignedIn
         hasBeenSignedIn = hasBeenSignedIn || isAuthenticated
-        guard case .signedOut = state, hasBeenSignedIn || guest != nil else { return }
-        hasBeenSignedIn = false
+        guard case .signedOut = state else { return }
         guest = nil
+        guard hasBeenSignedIn else { return }
+        hasBeenSignedIn = false
         // The next user must not see the previous user's name and picture.
         userName = ""
         selectedImage = nil

@@ -269,6 +269,24 @@
                 #expect(status == 0)
             }
 
+            @Test("the program inherits no blocked or ignored signals") func signals() async throws {
+                signal(SIGPIPE, SIG_IGN)
+                let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                let script = folder.path + "/browser"
+                try Data("#!/bin/sh\ngrep -E '^Sig(Blk|Ign)' /proc/self/status > \"$1\"\n".utf8)
+                    .write(to: URL(filePath: script))
+                chmod(script, 0o700)
+                let browser = SystemBrowser(program: script, environment: ["PATH": "/usr/bin:/bin"])
+                let output = folder.path + "/signals"
+                #expect(await BlockingQueue.run { browser.run(output) } == 0)
+                let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
+                let masks = lines.compactMap { UInt64($0.split(separator: "\t").last ?? "", radix: 16) }
+                #expect(masks.first == 0)
+                #expect(masks.last.map { $0 & (1 << UInt64(SIGPIPE - 1)) } == 0)
+                try FileManager.default.removeItem(at: folder)
+            }
+
             @Test("the program gets the URL as one argument, and no shell reads it") func program() async throws {
                 let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -102,6 +102,16 @@
             },
             BadSignIn("a parameter replaces the state", .unsupported) { $0.options.parameters = ["state": "mine"] },
             BadSignIn("a parameter is a signed request", .unsupported) { $0.options.parameters = ["request": "mine"] },
+            BadSignIn("a parameter is the scope", .unsupported) { script in
+                script.scope = []
+                script.options.parameters = ["scope": "openid email"]
+            },
+            BadSignIn("a parameter limits the age of the login", .unsupported) {
+                $0.options.parameters = ["max_age": "60"]
+            },
+            BadSignIn("a parameter asks for a class of the login", .unsupported) {
+                $0.options.parameters = ["acr_values": "gold"]
+            },
             BadSignIn("the redirect is plain http", .unsupported) {
                 $0.redirect = .claimed("http://app.example.com/callback")
             },
@@ -207,6 +217,12 @@
             let error = try await refusal.run()
             #expect(error.kind == bad.kind)
             #expect(refusal.world.requests(to: "/token").count == 1)
+            var script = Script()
+            bad.change(&script)
+            // Issued tokens are revoked, even if the response cannot be used.
+            let revoked = refusal.world.requests(to: "/revoke")
+            #expect(revoked.count == (script.tokenResponse == nil ? 1 : 0))
+            #expect(revoked.allSatisfy { $0.text.contains("token=refresh-1-of-the-server") })
         }
 
         @Test("an ID token that fails a check starts no session, and its tokens are revoked", arguments: BadToken.all)

@@ -157,6 +157,59 @@ import Testing
         #expect(await App(backend, store: disk.open("later"), time: time).tokens.restore() == .expired(reason))
     }
 
+    @Test("a sign-out after an expiry reaches the other processes, although no record changes")
+    func signOutAfterExpiry()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let (path, backend) = (folder.path + "/session", SimulatedBackend())
+            let one = App(backend, store: FileTokenStore(path: path))
+            let other = App(backend, store: FileTokenStore(path: path))
+            try await one.tokens.signIn(with: backend.issue())
+            await other.tokens.restore()
+            backend.revokeSession()
+            await #expect(throws: SessionError.self) { try await one.tokens.refresh() }
+            for await state in other.tokens.states { if case .expired = state { break } }
+            await one.tokens.signOut()
+            for await state in other.tokens.states where state == .signedOut { break }
+        }
+    }
+
+    @Test("a sign-out whose process is killed before it deletes the record reaches the other processes")
+    func killedAfterMark() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session"
+            let app = App(store: FileTokenStore(path: path))
+            try await app.tokens.signIn(with: app.backend.issue())
+            guard case .found(let record) = await FileTokenStore(path: path).read() else {
+                Issue.record("there is no record")
+                return
+            }
+            let mark = EndMark(.end(ofGeneration: record.generation))
+            _ = try PrivateFile(path: path + ".ended").replace(with: try mark.encoded(), if: { true })
+            for await state in app.tokens.states where state == .signedOut { break }
+        }
+    }
+
+    @Test("a sign-out in a cancelled task has ended the session when it returns", arguments: [true, false])
+    func cancelledSignOut(isRead: Bool) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session"
+            let first = App(store: FileTokenStore(path: path))
+            try await first.tokens.signIn(with: first.backend.issue())
+            let app = App(first.backend, store: FileTokenStore(path: path))
+            if isRead { await app.tokens.restore() }
+            let signOut = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                await app.tokens.signOut()
+                // The process exits.
+                return try PrivateFile(path: path).read()
+            }
+            #expect(try await signOut.value == nil)
+            #expect(await App(first.backend, store: FileTokenStore(path: path)).tokens.restore() == .signedOut)
+        }
+    }
+
     @Test("C101: after a sign-in whose record could not be written, the earlier user is not signed in again")
     func refusedWrite() async throws {
         try await TemporaryFolder.with { folder in
@@ -288,6 +341,30 @@ import Testing
         let mark = EndMark(.end(ofGeneration: 3), expiry: .noRefreshToken)
         machine.answer(.read, .ended(mark))
         #expect(machine.visibleState(at: .zero) == .signedOut)
+    }
+
+    @Test(
+        "an expiry that another process has found with an older token is the session's, and no sign-out",
+        arguments: [true, false])
+    func causeOfAnOlderRotation(isStoring: Bool) throws {
+        let record = StoredSession(id: SessionID(), generation: 5, tokens: .fresh())
+        var machine = SessionStateMachine.restored(record, sharesStore: true)
+        let epoch = machine.epoch
+        _ = machine.refreshForced(by: 9, at: .zero)
+        let taken = machine.takeRefresh()
+        let job = try #require(taken)
+        #expect(machine.answer(preparing: job, .found(record)) == .send)
+        _ = machine.refreshFinished(job, .success(.fresh(1), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
+        let mark = StoreReading.ended(EndMark(record.order, expiry: .rotationLost))
+        if isStoring {
+            machine.answer(.write, mark)
+        } else {
+            let failure = StorageError(.unreachable, "the disk is full")
+            machine.answer(.write, .unavailable(failure), failure: failure)
+            machine.answer(.read, mark)
+        }
+        #expect(machine.visibleState(at: .zero) == .expired(.rotationLost))
+        #expect(machine.epoch == epoch)
     }
 
     @Test("the tokens of an earlier session are revoked only after its record has gone") func revokedAfterItsRecord()

@@ -11,21 +11,6 @@ import Testing
         app.transport.requests.filter { $0.path == "/auth/logout" }
     }
 
-    /// Signs out, and advances the clock in steps until the sign-out has returned.
-    private func signOut(_ app: App, within limit: Duration, by step: Duration) async -> Bool {
-        let hasReturned = Locked(false)
-        let signOut = Task {
-            let isConfirmed = await app.tokens.signOut(waitingForServer: limit)
-            hasReturned.withLock { $0 = true }
-            return isConfirmed
-        }
-        while !hasReturned.withLock({ $0 }) {
-            app.time.advance(by: step)
-            await Task.yield()
-        }
-        return await signOut.value
-    }
-
     @Test("C79: a revocation carries no access token that a strict server rejects", arguments: [true, false])
     func strictServer(isExpired: Bool) async throws {
         let app = try await App.signedIn()
@@ -63,18 +48,9 @@ import Testing
             return nil
         }
         let events = app.tokens.events
-        let hasReturned = Locked(false)
-        let signOut = Task {
-            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(5))
-            hasReturned.withLock { $0 = true }
-            return isConfirmed
-        }
+        let signOut = Task { await app.tokens.signOut(waitingForServer: .seconds(5)) }
         await gate.waitForArrivals()
-        while !hasReturned.withLock({ $0 }) {
-            app.time.advance(by: .milliseconds(100))
-            await Task.yield()
-        }
-        #expect(await signOut.value == false)
+        #expect(try await !app.time.advance(by: .milliseconds(100)) { await signOut.value })
         #expect(app.backend.revoked.isEmpty)
         gate.open()
         var seen: [SessionEvent] = []
@@ -91,7 +67,10 @@ import Testing
         let app = try await App.signedIn()
         app.backend.beforeLogout { _ in .status(503) }
         let events = app.tokens.events
-        #expect(await signOut(app, within: .seconds(5), by: .milliseconds(100)) == false)
+        let isConfirmed = try await app.time.advance(by: .milliseconds(100)) {
+            await app.tokens.signOut(waitingForServer: .seconds(5))
+        }
+        #expect(!isConfirmed)
         try await app.tokens.signIn(with: app.backend.issue())
         var failures: [String] = []
         for await event in events {
@@ -108,7 +87,10 @@ import Testing
         let app = try await App.signedIn()
         if isExpired { app.time.advance(by: .seconds(3601)) }
         app.backend.beforeLogout { _ in .status(status) }
-        #expect(await signOut(app, within: .seconds(86_400), by: .seconds(1)) == false)
+        let isConfirmed = try await app.time.advance(by: .seconds(1)) {
+            await app.tokens.signOut(waitingForServer: .seconds(86_400))
+        }
+        #expect(!isConfirmed)
         #expect(revocations(of: app).count == requests)
     }
 

@@ -260,16 +260,7 @@ import Testing
         isOffline.withLock { $0 = false }
         network.setConnected(true)
         // If the call comes before the manager, it waits for a pause.
-        let hasFinished = Locked(false)
-        let watch = Task {
-            defer { hasFinished.withLock { $0 = true } }
-            return try await call.value
-        }
-        while !hasFinished.withLock({ $0 }) {
-            time.advance(by: .milliseconds(100))
-            await Task.yield()
-        }
-        _ = try await watch.value
+        _ = try await time.advance(by: .milliseconds(100)) { try await call.value }
         #expect(transport.requests(to: "/me").map(\.bearer) == ["access-2"])
         #expect(tokens.isSignedIn)
     }

@@ -66,6 +66,16 @@ import Testing
         #expect(Self.keys(transport) == [nil])
     }
 
+    @Test("a call that an interceptor sends to a third party, which gets no key, is not retried") func reroutedCall()
+        async throws
+    {
+        let transport = Self.losingFirst()
+        let reroute = ClosureInterceptor(onAdapt: { request, _ in request.authority = "pay.example.net" })
+        let client = Self.client(transport, [IdempotencyKeys(), reroute])
+        await #expect(throws: NetworkError.self) { try await client.send(Post("/charges")) }
+        #expect(Self.keys(transport) == [nil])
+    }
+
     @Test("a key follows a redirect to another origin, so that the retries there have it too") func redirected()
         async throws
     {

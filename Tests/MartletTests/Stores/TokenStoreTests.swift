@@ -77,6 +77,31 @@ import Testing
         }
     }
 
+    @Test("a damaged byte does not make the record another program's") func damagedByte() throws {
+        let bytes = try StoredSession(id: SessionID(), tokens: .fresh()).encoded()
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] ^= 0x01
+            do throws(StorageError) {
+                _ = try StoredSession(encoded: damaged)
+            } catch {
+                #expect(error.kind != .foreign, "byte \(index)")
+            }
+        }
+    }
+
+    @Test("a path with the character NUL is refused, and the file at the part before it stays as it is")
+    func nul() async throws {
+        try await TemporaryFolder.with { folder in
+            try folder.file("notes", Data("mine".utf8))
+            let app = App(store: FileTokenStore(path: folder.path + "/notes\u{0}.json"))
+            #expect(try await app.tokens.signIn(with: app.backend.issue()).saveFailure?.kind == .unreachable)
+            await app.tokens.signOut()
+            #expect(FileManager.default.contents(atPath: folder.path + "/notes") == Data("mine".utf8))
+            #expect(folder.names == ["notes"])
+        }
+    }
+
     @Test("links and folders are rejected") func notAFile() async throws {
         try await TemporaryFolder.with { folder in
             let real = FileTokenStore(path: folder.path + "/real.json")
@@ -269,9 +294,9 @@ import Testing
             let isExhausted = Locked(true)
             let store = FileTokenStore(
                 path: path,
-                watcher: { (folder, name, report) throws(StorageError) -> FolderWatch in
+                watcher: { (folder, names, report) throws(StorageError) -> FolderWatch in
                     if isExhausted.withLock({ $0 }) { throw StorageError(.unreachable, "too many open files") }
-                    return try FolderWatch(folder, reportChangesOf: name, to: report)
+                    return try FolderWatch(folder, reportChangesOf: names, to: report)
                 })
             var changes = try #require(store.changes()).makeAsyncIterator()
             #expect(await store.read().isEmpty)
@@ -290,9 +315,9 @@ import Testing
             let exhausted = StorageError(.unreachable, "no space left on device")
             let store = FileTokenStore(
                 path: folder.path + "/session.json",
-                watcher: { (folder, name, report) throws(StorageError) -> FolderWatch in
+                watcher: { (folder, names, report) throws(StorageError) -> FolderWatch in
                     if isExhausted.withLock({ $0 }) { throw exhausted }
-                    return try FolderWatch(folder, reportChangesOf: name, to: report)
+                    return try FolderWatch(folder, reportChangesOf: names, to: report)
                 })
             let seen = Locked<[StorageError]>([])
             let first = store.changes()

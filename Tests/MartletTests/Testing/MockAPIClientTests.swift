@@ -39,6 +39,22 @@ import Testing
         #expect(client.calls.last?.endpoint is Profile)
     }
 
+    @Test("its empty response is what a client makes of a response without a body") func emptyResponse() async throws {
+        let mock = MockAPIClient()
+        mock.when(ArticleEndpoint.all(page: 1)).respond()
+        let real = client(StubTransport { _ in .status(204) })
+        for client in [mock, real] as [any APIClient] {
+            #expect(try await client.data(for: ArticleEndpoint.all(page: 1)).value.isEmpty)
+            let page: [String]? = try await client.send(ArticleEndpoint.all(page: 1))
+            #expect(page == nil)
+            let failure = await error { let _: [String] = try await client.send(ArticleEndpoint.all(page: 1)) }
+            guard case .decoding = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+        }
+    }
+
     @Test("it responds to all endpoints of a type") func types() async throws {
         let client = MockAPIClient()
         client.when(ArticleEndpoint.self).respond { endpoint in

@@ -27,6 +27,19 @@ import Testing
         }
     }
 
+    @Test("a stub's response keeps the expiry date") func expiryDate() async throws {
+        let (transport, time) = (StubTransport(), ManualTimeSource())
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory(.fresh(1)), refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: time)
+        let issued = Tokens(accessToken: "a2", refreshToken: "r2", expiresAt: time.wallClock + 600)
+        let refresh = transport.when(.post, "/auth/refresh").respond(.tokens(issued))
+        try await tokens.refresh()
+        time.advance(by: .seconds(601))
+        _ = try await tokens.validTokens()
+        #expect(refresh.requests.count == 2)
+    }
+
     @Test("the refresher decodes tokens from a stub's response") func tokens() async throws {
         let transport = StubTransport()
         transport.when(.post, "/auth/refresh").respond(.tokens(.expiring(in: .seconds(90), 7)))

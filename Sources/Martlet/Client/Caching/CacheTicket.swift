@@ -15,6 +15,13 @@ struct CacheRequest: Sendable {
     let partition: CachePartition
     let control: CacheControl
 
+    /// The target of a request as the cache names it. `Host` is a part of it if the endpoint sets it (RFC 9110, section
+    /// 7.1).
+    static func url(of request: HTTPRequest, at origin: Origin) -> String {
+        let host = request.headerFields.first { $0.name.canonicalName == "host" }.map { " \($0.value)" } ?? ""
+        return "\(origin)\(request.path ?? "/")\(host)"
+    }
+
     /// Whether the request selects a stored response.
     func selects(_ response: CachedResponse) -> Bool {
         response.partition == partition && response.matches(fields)

@@ -25,12 +25,10 @@ extension CallPipeline {
         let isSigned = authorizer?.carriesToken(request, for: call) == true
         let fields = fieldsWithoutToken(of: request, call)
         let control = CacheControl(request.headerFields)
-        // `Host` decides about the target if the endpoint sets it (RFC 9110, section 7.1).
-        let host = request.headerFields.first { $0.name.canonicalName == "host" }.map { " \($0.value)" } ?? ""
         let ticket = CacheTicket(
             cache,
             for: CacheRequest(
-                method: request.method, url: "\(origin)\(request.path ?? "/")\(host)", fields: fields,
+                method: request.method, url: CacheRequest.url(of: request, at: origin), fields: fields,
                 partition: CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
                 control: control), time: time)
         if let answer = ticket.freshResponse() { return (answer, nil) }

@@ -6,14 +6,14 @@ public struct NoContent: Decodable, Sendable, Hashable, EmptyBodyRepresentable {
     /// Decodes from any body.
     public init(from decoder: any Decoder) throws {}
 
-    static var empty: NoContent { NoContent() }
+    package static var empty: NoContent { NoContent() }
 }
 
 /// A response type with a value for a response without a body.
-protocol EmptyBodyRepresentable {
+package protocol EmptyBodyRepresentable {
     static var empty: Self { get }
 }
 
 extension Optional: EmptyBodyRepresentable {
-    static var empty: Wrapped? { nil }
+    package static var empty: Wrapped? { nil }
 }

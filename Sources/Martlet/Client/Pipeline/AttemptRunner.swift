@@ -78,8 +78,10 @@ struct Exchange {
         var unreadBody: ByteStream?
         /// Whether a redirect led to another origin, which did not get the token.
         var leftOrigin = false
-        /// The URL of the last redirect; `nil` if there was none.
+        /// The target of the last redirect, as the cache names it; `nil` if there was none.
         var redirectTarget: String?
+        /// Whether the server performed a request with effects before it redirected to its result.
+        var isPerformed = false
         /// The credential of the last request, if it was replaced before a redirect.
         var renewed: Credential?
         /// Whether the response is a stored one in place of a failure. It says nothing about the token.
@@ -189,6 +191,7 @@ struct Exchange {
         _ = try? await response.collect(upTo: 16 << 10)
         // After a cancellation or a timeout the next attempt may already be under way.
         try Task.checkCancellation()
+        report.isPerformed = report.isPerformed || redirect.request.method != request.method
         request = redirect.request
         try await renewToken(for: call)
         report.leftOrigin = report.leftOrigin || redirect.leavesOrigin
@@ -218,7 +221,7 @@ struct Exchange {
         _ response: TransportResponse, for call: CallState
     ) async throws -> (response: ServerResponse, report: Report) {
         var report = report
-        if redirects > 0 { report.redirectTarget = "\(origin)\(request.path ?? "/")" }
+        if redirects > 0 { report.redirectTarget = CacheRequest.url(of: request, at: origin) }
         if case .stream(let body) = response.body, let receiver = call.receiver,
             receiver.accepts(response.head, for: call.context.endpoint)
         {

@@ -1,5 +1,11 @@
 internal import HTTPTypes
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// The authorization of one call: the session that the call belongs to, the token for its next attempt, and whether the
 /// server has rejected a token.
 struct Authorization: Sendable {
@@ -186,7 +192,15 @@ struct Authorizer: Sendable {
         guard let stamp = call.context.stamp, isOutdated(stamp, for: call.authorization),
             let token = tokens.scheme.token(in: signed.headerFields)?.reveal()
         else { return false }
-        return request.headerFields.contains { $0.value.contains(token) }
+        return request.headerFields.contains { Self.has(token, in: $0.value) }
+    }
+
+    /// Whether the value of a field has a token, as it is or within credentials of the Basic scheme (RFC 7617).
+    private static func has(_ token: String, in value: String) -> Bool {
+        value.contains(token)
+            || value.split(separator: " ").contains { word in
+                Data(base64Encoded: String(word)).map { String(decoding: $0, as: UTF8.self).contains(token) } ?? false
+            }
     }
 
     /// Whether a request that has waited needs another token. If the call allows no refresh, only a replaced token
@@ -249,7 +263,7 @@ struct Authorizer: Sendable {
             let token = call.authorization.attached?.accessToken.reveal()
         else { return }
         let values = request.headerFields[fields: tokens.scheme.header].map(\.value)
-        if !values.isEmpty, !values.contains(where: { $0.contains(token) }) { call.context.stamp = nil }
+        if !values.isEmpty, !values.contains(where: { Self.has(token, in: $0) }) { call.context.stamp = nil }
     }
 
     /// Removes the token from a request that an interceptor has redirected to another origin.
@@ -268,7 +282,10 @@ struct Authorizer: Sendable {
     ///
     /// Only a successful response counts as an acceptance of the token. An error such as 404 or 503 may come from a
     /// part of the server that does not check tokens.
-    func validate(_ response: ServerResponse, for call: inout CallState) async throws(NetworkError) {
+    /// - Parameter mayReplay: `false` if the server has performed the request, so that a replay would repeat its effect.
+    func validate(
+        _ response: ServerResponse, for call: inout CallState, mayReplay: Bool
+    ) async throws(NetworkError) {
         guard tokens.accessTokenRejection.isRejected(response, to: call.request) else {
             if let acceptance = call.authorization.awaitedAcceptance, StatusCodes.successful.contains(response.status),
                 let stamp = call.context.stamp
@@ -284,6 +301,10 @@ struct Authorizer: Sendable {
             return
         }
         guard call.authorization.allowsRefresh else { return }
+        guard mayReplay else {
+            _ = tokens.reportRejection(of: stamp)
+            return
+        }
         if call.authorization.replays > 0 {
             guard call.authorization.replays < Authorization.maximumReplays, await tokens.hasSuccessor(of: stamp)
             else { return }

@@ -37,6 +37,8 @@ struct CallAttempt {
     private var source = Source.server
     private var unreadBody: ByteStream?
     private var ticket: CacheTicket?
+    /// Whether the server has performed the request, although it may refuse to show the result.
+    private var isPerformed = false
     /// Whether the observers know that the attempt has started, but not how it has ended.
     private var isUnderWay = false
 
@@ -137,6 +139,7 @@ struct CallAttempt {
         if pipeline.hasInterceptors {
             (origin, answer) = try await pipeline.intercept(&request, from: unsigned, &call)
             pipeline.authorizer?.noteReplacedToken(in: request, for: &call)
+            call.context[IdempotencyKeys.Mark.self]?.note(request)
         }
         call.readCookies(for: request, at: origin)
         try call.receiver?.willSend(pipeline.fieldsWithoutToken(of: request, call).credentials)
@@ -167,13 +170,16 @@ struct CallAttempt {
         // A request redirected to another origin carries no token, so its response cannot reject the token.
         if report.leftOrigin { call.context.stamp = nil }
         if report.isStale { source = .cacheAfterFailure }
+        isPerformed = report.isPerformed
         unreadBody = report.unreadBody
         return response
     }
 
     /// Fails the attempt if the response rejects its token, or if an interceptor does not accept the response.
     private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
-        if case .server = source { try await pipeline.authorizer?.validate(response, for: &call) }
+        if case .server = source {
+            try await pipeline.authorizer?.validate(response, for: &call, mayReplay: !isPerformed)
+        }
         if pipeline.hasInterceptors { try await pipeline.validate(response, &call) }
     }
 

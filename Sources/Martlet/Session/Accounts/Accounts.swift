@@ -31,7 +31,6 @@ public final class Accounts: Sendable {
     private let state = Locked(State())
     /// Runs changes of the current account one at a time, so that the last one wins.
     private let changes = SerialQueue()
-    private let limits = TimeLimits(time: .system)
 
     /// Manages the accounts in a store.
     /// - Parameters:
@@ -109,10 +108,10 @@ public final class Accounts: Sendable {
     /// Signs one account out, as ``TokenManager/signOut(waitingForServer:)`` does. If it is the current account, there
     /// is no current account afterwards.
     /// - Throws: ``StorageError``, or another error of the store, if the current account could not be changed. The
-    ///   account is signed out in any case.
+    ///   account is signed out in any case, even if the task is cancelled.
     public func signOut(_ account: AccountID) async throws {
         await tokens(for: account).signOut()
-        // The account is signed out now, even if the task is cancelled.
+        // The account is signed out now, so it must not stay the current one.
         try await enqueue(evenIfCancelled: true) { accounts in
             // Compare with the stored value: ``current`` may be outdated, or not read yet.
             if try await accounts.store.current() == account { try await accounts.store.setCurrent(nil) }
@@ -129,23 +128,27 @@ public final class Accounts: Sendable {
         listeners.wake()
     }
 
-    /// Runs work one at a time. A cancelled caller stops waiting; the work continues.
+    /// Runs work one at a time. A cancelled caller stops waiting, unless its work must be done in any case; the work
+    /// continues.
     private func enqueue<Value: Sendable>(
         evenIfCancelled: Bool = false, _ work: @escaping @Sendable (Accounts) async throws -> Value
     ) async throws -> Value {
         if !evenIfCancelled { try Task.checkCancellation() }
-        let outcome = await limits.run(within: nil) { [self] in
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-                changes.add { [self] turn in
-                    await turn()
-                    do {
-                        continuation.resume(returning: try await work(self))
-                    } catch {
-                        continuation.resume(throwing: error)
-                    }
-                }
+        let (results, result) = AsyncThrowingStream<Value, any Error>.makeStream()
+        // Added now, so that changes are made in the order in which they were asked for.
+        changes.add { [self] turn in
+            await turn()
+            do {
+                result.yield(try await work(self))
+                result.finish()
+            } catch {
+                result.finish(throwing: error)
             }
         }
-        return try outcome.get()
+        @Sendable func first() async throws -> Value {
+            for try await value in results { return value }
+            throw CancellationError()
+        }
+        return try await evenIfCancelled ? Task { try await first() }.value : first()
     }
 }

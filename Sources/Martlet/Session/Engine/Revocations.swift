@@ -78,8 +78,10 @@ final class Revocations: Sendable {
     }
 
     /// Begins a wait, which ``finish(_:within:)`` ends.
-    func startWait() -> Wait {
-        state.withLock { state in
+    /// - Returns: `nil` if the app has no revoker.
+    func startWait() -> Wait? {
+        guard revoker != nil else { return nil }
+        return state.withLock { state in
             state.waits += 1
             return Wait(ended: state.ended)
         }

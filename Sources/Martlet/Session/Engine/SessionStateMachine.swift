@@ -533,7 +533,7 @@ extension SessionStateMachine {
         guard isConfirmingExpiry(of: job) else { return }
         fail(job, failure, at: moment)
         // Catch up on changes by other processes, which were ignored during the confirmation.
-        actions.append(.store(.read))
+        if readsByItself { actions.append(.store(.read)) }
     }
 
     /// The refresher has returned or thrown. New tokens are used even if they arrive after the time limit, because the
@@ -1010,7 +1010,7 @@ extension SessionStateMachine {
 
     private var needsReading: Bool {
         if isUnread, case .unknown(let failure?) = absence { return failure.kind.isTransient && readsByItself }
-        return hasUnreadChange
+        return hasUnreadChange && readsByItself
     }
 
     private var needsStore: Bool { needs(.write) || needs(.end) || needsReading }

@@ -26,9 +26,11 @@ extension SessionStateMachine.ActiveSession {
         case .empty: base == .stored ? .gone(nil) : .ours(found: nil)
         case .ended(let mark) where mark.isEstimate && base != .stored:
             mark.covers(record) && base != .anything ? .gone(mark) : .ours(found: nil)
-        // The cause of an earlier session's end is not the cause of this one's.
+        // The cause of an earlier session's end is not the cause of this one's. A process that knew only an older
+        // rotation has ended this session.
         case .ended(let mark):
-            mayReplace(mark.order) ? .ours(found: nil) : .gone(mark.covers(record) ? mark : nil)
+            mayReplace(mark.order)
+                ? .ours(found: nil) : .gone(mark.order.generation >= record.generation ? mark : nil)
         case .found(let found) where found.id != record.id:
             mayReplace(found.order) ? .ours(found: found) : .otherSession(found)
         case .found(let found): found.isNewer(than: record) ? .newer(found) : .ours(found: found)

@@ -309,26 +309,18 @@ extension TokenManager {
     /// Ends the session: immediately on this device, then at the server, if there is a ``TokenRevoker``.
     ///
     /// A refresh or a call in progress cannot restore the session. The method returns when the store has deleted the
-    /// record or the deletion has failed (``SessionEvent/storeDeleteFailed(_:)``); a failed deletion is retried.
+    /// record or the deletion has failed (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled. A
+    /// failed deletion is retried.
     /// - Parameter limit: The time to wait for the server as well, for a command-line tool that exits after the
     ///   sign-out. If the server does not respond in time, the method reports ``SessionEvent/revocationFailed(_:)``,
     ///   and the revocation continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for
     ///   the server. If a refresh is under way, its response is awaited too, because its tokens must be revoked.
     /// - Returns: Whether the server has confirmed in time that it has revoked the tokens, and those of earlier
-    ///   sign-outs whose revocation was still under way.
+    ///   sign-outs whose revocation was still under way. It is `false` if there was nothing to revoke.
     @discardableResult
     public func signOut(waitingForServer limit: Duration) async -> Bool {
-        // The record must be loaded first: it contains the tokens to revoke.
-        _ = await loadedState
-        let now = time.wallClock
-        let revocation = limit > .zero ? revocations.startWait() : nil
-        // The server may have issued new tokens. They are revoked when the response arrives, which a refresher that
-        // signs out must not wait for.
-        let refresh = transitionCore { core in
-            defer { core.machine.signedOut(at: now) }
-            return core.machine.isSendingRefresh && !isRefreshingHere ? core.refresh?.task : nil
-        }
-        _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
+        // A task of its own: even if this one is cancelled, the record is deleted when the method returns.
+        let (revocation, refresh) = await Task { await endSession(revoking: limit > .zero) }.value
         guard let revocation else { return false }
         let deadline = time.uptime + limit
         var hasEnded = true
@@ -342,8 +334,27 @@ extension TokenManager {
         return hasEnded && ending == .confirmed
     }
 
-    /// Waits until a refresh under way has ended, and until the store has been asked to write what it has not written
-    /// yet. Call it at the end of a program that exits when its work is done.
+    /// Ends the session on this device, and waits for the store.
+    /// - Parameter waits: Whether the caller waits for the server.
+    /// - Returns: That wait, and a refresh that the server may already have answered with new tokens. They are revoked
+    ///   when the response arrives, which a refresher that signs out must not wait for.
+    private func endSession(revoking waits: Bool) async -> (revocation: Revocations.Wait?, refresh: Task<Void, Never>?)
+    {
+        // The record must be loaded first: it contains the tokens to revoke.
+        _ = await loadedState
+        let now = time.wallClock
+        let revocation = waits ? revocations.startWait() : nil
+        let refresh = transitionCore { core -> Task<Void, Never>? in
+            defer { core.machine.signedOut(at: now) }
+            guard revocation != nil, core.machine.isSendingRefresh, !isRefreshingHere else { return nil }
+            return core.refresh?.task
+        }
+        _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
+        return (revocation, refresh)
+    }
+
+    /// Waits until a refresh under way has ended, and asks the store once more to write what it could not write. Call
+    /// it at the end of a program that exits when its work is done.
     ///
     /// A call may start a refresh ahead of time and not wait for it, because its token is still valid. If the process
     /// exits when the server has replaced the refresh token but the new one is not stored, a strict server ends the
@@ -363,9 +374,17 @@ extension TokenManager {
                 last = current
             }
             await flushStore()
+            guard hasPendingWork else { return }
+            // The store has failed. The next attempt waits longer than a program that is about to exit may.
+            transition { machine in machine.storeRetryDue() }
+            await flushStore()
         }
         guard case .success = result else { return false }
-        return core.withLock { core in !core.machine.needs(.write) && !core.machine.needs(.end) }
+        return !hasPendingWork
+    }
+
+    private var hasPendingWork: Bool {
+        core.withLock { $0.machine.needs(.write) || $0.machine.needs(.end) }
     }
 
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.
@@ -729,10 +748,11 @@ extension TokenManager {
     }
 
     /// Whether a token that the server rejected for a replay has been replaced, or is being replaced. A store that
-    /// other processes share is read first, because the report of their change may not have arrived yet.
+    /// other processes share is read first, because the report of their change may not have arrived yet, unless reading
+    /// prompts the user.
     func hasSuccessor(of stamp: SessionStamp) async -> Bool {
         if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
-        guard store.lock != nil, !isRefreshingHere else { return false }
+        guard store.lock != nil, !store.readingPromptsUser, !isRefreshingHere else { return false }
         // A reading under way may have begun before the other process wrote. Wait for it, and start a new one.
         if waitingLookups > 0 { _ = await lookups.run { [self] in await perform(.read) } }
         let reading = await lookups.run { [self] in await perform(.read) }

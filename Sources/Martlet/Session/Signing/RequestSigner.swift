@@ -28,8 +28,8 @@
         private struct Entry {
             weak var request: AnyObject?
             var owner: CallOwner
-            /// Whether the last attempt carries a token of the session, and no credential of the app's own.
-            var isSigned = false
+            /// The field with the token in the last attempt; `nil` if it was not signed.
+            var signature: Secret?
             var hasRecovered = false
         }
 
@@ -67,10 +67,14 @@
         ) async throws(SessionError) -> SessionStamp? {
             let (first, isKnown) = begin(request, as: tokens.currentOwner)
             let owner = await tokens.resolved(first)
-            update(request) { ($0.owner, $0.isSigned) = (owner, false) }
+            update(request) { entry in
+                entry.owner = owner
+                entry.signature = nil
+            }
             if isKnown, requirement == .ifSignedIn, [.signedOut, .expired].contains(owner.signInState) { return nil }
             let stamp = try await tokens.sign(&attempt, requirement, as: owner)
-            update(request) { $0.isSigned = stamp != nil }
+            let signature = stamp == nil ? nil : signature(of: attempt)
+            update(request) { $0.signature = signature }
             return stamp
         }
 
@@ -82,7 +86,8 @@
         ///   - attempt: The request as it was sent. It is signed with another token if the result is `true`.
         ///   - request: The client's object for all attempts of the request.
         /// - Returns: Whether to repeat the request because the server has rejected its token. It is `false` once the
-        ///   token of the request has been replaced, and for a request that this signer has not signed.
+        ///   token of the request has been replaced, for a request that this signer has not signed, and for one that
+        ///   was sent with another credential.
         /// - Throws: ``SessionError/sessionChanged`` if the request belongs to a session that has ended: it must not be
         ///   sent under another user's token. ``SessionError/expired(_:)`` if the user must sign in again. Any other
         ///   ``SessionError`` if there is no other token now.
@@ -90,7 +95,10 @@
             from response: URLResponse, body: Data = Data(), to attempt: inout URLRequest,
             of request: any AnyObject & Sendable
         ) async throws(SessionError) -> Bool {
-            guard update(request, { $0.isSigned }) == true else { return false }
+            // Another adapter may have put a credential of the app's own in the place of the token.
+            guard let signature = update(request, { $0.signature }).flatMap(\.self),
+                signature == self.signature(of: attempt)
+            else { return false }
             return try await tokens.recover(from: response, body: body, to: &attempt) {
                 update(request) { entry in
                     // Count a failed refresh, too: it must not run again when the client asks how to handle its error.
@@ -98,6 +106,10 @@
                     return !entry.hasRecovered
                 } ?? false
             }
+        }
+
+        private func signature(of attempt: URLRequest) -> Secret? {
+            attempt.value(forHTTPHeaderField: tokens.scheme.header.rawName).map { Secret($0) }
         }
 
         /// The owner of a request, and whether the request had one before.

@@ -30,9 +30,11 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
     ) {
         self.path = path
         self.file = PrivateFile(path: path, steps: steps)
-        self.fileChanges = FileChanges(of: file, on: queue, watcher: watcher)
+        let markFile = PrivateFile(path: path + ".ended", steps: steps, protectionClass: .none)
+        self.fileChanges = FileChanges(of: file, and: markFile, on: queue, watcher: watcher)
         self.coding = coding
-        self.markFile = PrivateFile(path: path + ".ended", steps: steps, protectionClass: .none)
+        coding.addPlace(path) { [file] in file.isSealed }
+        self.markFile = markFile
         self.fileLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
         self.refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
     }
@@ -100,7 +102,7 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
         }
     }
 
-    /// Does nothing: other processes watch only the record, and read the mark at their next refresh.
+    /// Does nothing: other processes watch the mark, too.
     func reportMark() async {}
 
     func changes() -> AsyncStream<Void>? {

@@ -1,3 +1,5 @@
+internal import MartletStorage
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -55,10 +57,13 @@ extension StoredSession {
         self = session
     }
 
-    /// Whether bytes without a version may be a truncated record, or an encrypted one. A complete JSON object belongs
-    /// to another program.
+    /// Whether bytes without a version may be a damaged record, or an encrypted one. Any other complete JSON object
+    /// belongs to another program.
     private static func mayBeDamaged(_ bytes: Data) -> Bool {
-        guard let first = bytes.first, !bytes.starts(with: Data("MARTLET\0".utf8)) else { return true }
-        return first == UInt8(ascii: "{") && JSONValue(body: bytes) == nil
+        guard let first = bytes.first, !bytes.starts(with: PrivateFile.sealedMagic) else { return true }
+        if first == UInt8(ascii: "{"), JSONValue(body: bytes) == nil { return true }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let names = ["\"version\":", "\"session\":{", "\"rotation\":", "\"bundle\":{"]
+        return names.count { text.contains($0) } > 2
     }
 }

@@ -196,9 +196,10 @@ final class DownloadReceiver: ResponseReceiver {
     /// A cancellation during this method has no effect: a published file cannot be taken back.
     func finish(_ head: HTTPResponse) async throws {
         let owner = owner.withLock { $0 }
-        if owner.session != nil, let error = tokens?.endError(for: owner) { throw error }
         do {
             try await step(of: attempt) {
+                // Checked last: the step may have waited for the file.
+                if owner.session != nil, let error = self.tokens?.endError(for: owner) { throw error }
                 try self.publish(head)
                 self.hold.end()
             }

@@ -52,6 +52,26 @@ import Testing
         #expect(app.transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
     }
 
+    @Test("a redirected POST with a `Host` of its own makes the response at the target invalid") func hostOfRedirect()
+        async throws
+    {
+        let name = try #require(HTTPField.Name("Host"))
+        let (headers, count): (HTTPFields, _) = ([name: "one.example"], Locked(0))
+        let app = CachingApp { request in
+            if request.method == .post { return .status(303, headers: [.location: "/list"]) }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return StubTransport.Response(
+                200, headers: [.cacheControl: "max-age=60"], body: Data("\(number)".utf8))
+        }
+        #expect(try await app.client.text(Visit("/list", headers: headers)) == "1")
+        #expect(try await app.client.text(Visit("/list", headers: headers)) == "1")
+        _ = try await app.client.text(Visit("/items", .post, headers: headers))
+        #expect(try await app.client.text(Visit("/list", headers: headers)) == "3")
+    }
+
     @Test("a `Host` that the endpoint sets is a part of the key") func host() async throws {
         let app = CachingApp([.cacheControl: "max-age=60"])
         let name = try #require(HTTPField.Name("Host"))

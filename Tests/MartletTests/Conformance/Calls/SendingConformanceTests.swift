@@ -139,6 +139,63 @@ import Testing
             app.transport.requests(to: "/me").map { $0.headers[.authorization] } == ["DPoP access-1", "DPoP access-2"])
     }
 
+    @Test("C88: a rejected token that an interceptor has put into credentials of the Basic scheme is replaced")
+    func basicForm() async throws {
+        let app = try await App.signedIn {
+            $0.interceptors = [
+                ClosureInterceptor(onAdapt: { request, _ in
+                    let token = request.headerFields[.authorization]?.dropFirst("Bearer ".count) ?? ""
+                    let credentials = Data("oauth2:\(token)".utf8).base64EncodedString()
+                    request.headerFields[.authorization] = "Basic \(credentials)"
+                })
+            ]
+        }
+        let first = "Basic " + Data("oauth2:access-1".utf8).base64EncodedString()
+        app.backend.beforeCall { request in
+            request.headers[.authorization] == first ? .status(401) : .json(#"{"path":"/me","token":"seen"}"#)
+        }
+        #expect(await app.call().isSuccess)
+        #expect(app.transport.requests(to: "/me").count == 2)
+    }
+
+    @Test(
+        "C88: a POST that the server has performed is not sent again if its result may not be shown",
+        arguments: [302, 303])
+    func redirectedToRejection(status: Int) async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeCall { request in
+            switch request.path {
+            case "/orders": .status(status, headers: [.location: "/orders/1"])
+            case "/orders/1": .status(401)
+            default: nil
+            }
+        }
+        let failure = await error { try await app.client.send(Post("/orders", .text("x"), .ifSignedIn)) }
+        guard case .unauthorized = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(app.transport.requests.map(\.path).filter { $0.hasPrefix("/orders") } == ["/orders", "/orders/1"])
+        // The rejection counts for later calls.
+        #expect(await app.call().isSuccess)
+        #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-2"])
+    }
+
+    @Test("C88: a POST that was redirected as it is, and then rejected, is sent again") func redirectedAsItIs()
+        async throws
+    {
+        let app = try await App.signedIn()
+        app.backend.beforeCall { request in
+            switch request.path {
+            case "/orders": .status(307, headers: [.location: "/v2/orders"])
+            case "/v2/orders": .status(request.bearer == "access-1" ? 401 : 204)
+            default: nil
+            }
+        }
+        try await app.client.send(Post("/orders", .text("x"), .ifSignedIn))
+        #expect(app.transport.requests(to: "/v2/orders").map(\.bearer) == ["access-1", "access-2"])
+    }
+
     @Test(
         "C88: a redirect that arrives after the token has expired is followed with a new one, or not at all",
         arguments: Refresh.allCases)

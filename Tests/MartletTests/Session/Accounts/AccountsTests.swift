@@ -122,8 +122,8 @@ import Testing
                 try? await accounts.signOut("ada")
             }
             await signOut.value
-            #expect(try await accounts.restore() == nil)
             #expect(accounts.current == nil)
+            #expect(try await accounts.restore() == nil)
         }
     }
 

@@ -65,6 +65,17 @@ import Testing
         #expect(record.tokens.refreshToken == "refresh-2")
     }
 
+    @Test("asks a store that has failed once more") func failedOnce() async throws {
+        let (response, store) = (Gate(), FailingTokenStore())
+        let app = try await Self.app(holding: response, store)
+        #expect(await app.call().isSuccess)
+        await response.waitForArrivals()
+        store.fail(.write)
+        response.open()
+        #expect(await app.tokens.finishPendingWork())
+        #expect(await store.record?.tokens.refreshToken == "refresh-2")
+    }
+
     @Test("a program that does not wait loses its session at a strict server") func lost() async throws {
         let (response, store) = (Gate(), FailingTokenStore())
         let app = try await Self.app(holding: response, store)

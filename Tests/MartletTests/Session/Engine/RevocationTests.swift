@@ -55,23 +55,33 @@ import Testing
 
     @Test("is not confirmed if the response to a refresh does not arrive in time") func lateRefresh() async throws {
         let app = try await App.signedIn()
-        let (response, hasReturned) = (Gate(), Locked(false))
+        let response = Gate()
         app.backend.afterRefresh { _ in
             await response.pass()
             return nil
         }
         let refresh = Task { try? await app.tokens.refresh() }
         await response.waitForArrivals()
-        let signOut = Task {
-            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(5))
-            hasReturned.withLock { $0 = true }
-            return isConfirmed
+        let isConfirmed = try await app.time.advance(by: .milliseconds(10)) {
+            await app.tokens.signOut(waitingForServer: .seconds(5))
         }
-        while !hasReturned.withLock({ $0 }) {
-            app.time.advance(by: .milliseconds(10))
-            await Task.yield()
-        }
-        #expect(await !signOut.value)
+        #expect(!isConfirmed)
+        response.open()
+        _ = await refresh.value
+    }
+
+    @Test("is not awaited by a sign-out without a revoker, nor is a refresh under way") func noRevoker() async throws {
+        let (time, response) = (ManualTimeSource(), Gate())
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory(.fresh(1)),
+            refresher: .custom { _, _ in
+                await response.pass()
+                return .fresh(2)
+            }, transport: StubTransport(), time: time)
+        let refresh = Task { try? await tokens.refresh() }
+        await response.waitForArrivals()
+        // Time stands still.
+        #expect(await !tokens.signOut(waitingForServer: .seconds(10)))
         response.open()
         _ = await refresh.value
     }
@@ -100,17 +110,10 @@ import Testing
             try await app.time.sleep(until: app.time.uptime + .seconds(2))
             return nil
         }
-        let hasReturned = Locked(false)
-        let slow = Task {
-            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(3))
-            hasReturned.withLock { $0 = true }
-            return isConfirmed
+        let isConfirmed = try await app.time.advance(by: .milliseconds(10)) {
+            await app.tokens.signOut(waitingForServer: .seconds(3))
         }
-        while !hasReturned.withLock({ $0 }) {
-            app.time.advance(by: .milliseconds(10))
-            await Task.yield()
-        }
-        #expect(await slow.value)
+        #expect(isConfirmed)
     }
 
     @Test("reports a server that does not answer, even after an earlier revocation has failed") func silentServer()
@@ -122,22 +125,16 @@ import Testing
         try await app.tokens.signIn(with: app.backend.issue())
         await app.tokens.signOut()
         _ = await events.first { if case .revocationFailed = $0 { true } else { false } }
-        let (silence, hasReturned) = (Gate(), Locked(false))
+        let silence = Gate()
         app.backend.beforeLogout { _ in
             await silence.pass()
             return nil
         }
         try await app.tokens.signIn(with: app.backend.issue())
-        let signOut = Task {
-            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(5))
-            hasReturned.withLock { $0 = true }
-            return isConfirmed
+        let isConfirmed = try await app.time.advance(by: .milliseconds(10)) {
+            await app.tokens.signOut(waitingForServer: .seconds(5))
         }
-        while !hasReturned.withLock({ $0 }) {
-            app.time.advance(by: .milliseconds(10))
-            await Task.yield()
-        }
-        #expect(await !signOut.value)
+        #expect(!isConfirmed)
         let report = await events.first {
             if case .revocationFailed(let why) = $0 { why.contains("5 s") } else { false }
         }

@@ -20,6 +20,28 @@ private struct PromptingStore: TokenStore {
     func delete() async {}
 }
 
+/// A store of several processes whose reads prompt the user, who refuses.
+private final class RefusedStore: TokenStore {
+    let inner = SimulatedDisk(time: ManualTimeSource()).open("one")
+    let reads = Locked(0)
+
+    var readingPromptsUser: Bool { true }
+    var lock: (any StoreLock)? { inner.lock }
+
+    func read() async -> StoreReading {
+        reads.withLock { $0 += 1 }
+        return .unavailable(StorageError(.locked, "the user has cancelled"))
+    }
+
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        try await inner.update(decide)
+    }
+
+    func write(_ session: StoredSession) async throws { try await inner.write(session) }
+    func delete() async throws { try await inner.delete() }
+    func changes() -> AsyncStream<Void>? { nil }
+}
+
 /// A store whose first write fails, and whose second write succeeds but reports so late.
 private final class LateStore: TokenStore {
     let record = Locked<StoredSession?>(nil)
@@ -74,6 +96,24 @@ private final class StuckStore: TokenStore {
 }
 
 @Suite("A slow store", .timeLimit(.minutes(10))) struct SlowStoreTests {
+    @Test("a store whose reads prompt the user is not read because an endpoint rejects every token") func unasked()
+        async throws
+    {
+        let store = RefusedStore()
+        let app = App(store: store)
+        app.backend.beforeCall { _ in .status(401) }
+        try await app.tokens.signIn(with: app.backend.issue())
+        let before = store.reads.withLock { $0 }
+        for _ in 1...3 {
+            #expect(await !app.call().isSuccess)
+            for _ in 0..<600 {
+                app.time.advance(by: .seconds(1))
+                await Task.yield()
+            }
+        }
+        #expect(store.reads.withLock { $0 } == before)
+    }
+
     @Test("its callers time out, and its session is loaded when it responds") func lateRead() async throws {
         let user = Gate()
         let time = ManualTimeSource()

@@ -86,17 +86,8 @@ private final class StuckStubStore: TokenStore {
     }
 
     /// Advances time until a task has ended.
-    private func passTime<Value>(until task: Task<Value, any Error>) async {
-        let isDone = Locked(false)
-        let waiting = Task {
-            _ = await task.result
-            isDone.withLock { $0 = true }
-        }
-        while !isDone.withLock({ $0 }) {
-            time.advance(by: SessionPolicy().storeTimeout)
-            await Task.yield()
-        }
-        await waiting.value
+    private func passTime<Value>(until task: Task<Value, any Error>) async throws {
+        _ = try await time.advance(by: SessionPolicy().storeTimeout) { await task.result }
     }
 
     @Test("the store is read once for all callers that timed out") func readsOnce() async throws {
@@ -125,7 +116,7 @@ private final class StuckStubStore: TokenStore {
         let gate = store.hang()
         store.reportChange()
         await gate.waitForArrivals()
-        await passTime(until: Task { await tokens.signOut() })
+        try await passTime(until: Task { await tokens.signOut() })
         // The failure has been reported by now.
         _ = await events.first { if case .storeDeleteFailed = $0 { true } else { false } }
         gate.open()
@@ -165,7 +156,7 @@ private final class StuckStubStore: TokenStore {
         store.reportChange()
         await gate.waitForArrivals()
         let refresh = Task { try await tokens.refresh() }
-        await passTime(until: refresh)
+        try await passTime(until: refresh)
         await #expect(throws: SessionError.self) { try await refresh.value }
         #expect(store.lockChecks.withLock { $0 } == 0)
         gate.open()
@@ -192,7 +183,7 @@ private final class StuckStubStore: TokenStore {
         for _ in 2...3 {
             time.advance(by: .seconds(600))
             let next = Task { try await tokens.refresh() }
-            await passTime(until: next)
+            try await passTime(until: next)
             await #expect(throws: SessionError.self) { try await next.value }
             #expect(store.acquired.withLock { $0 } == 1)
         }

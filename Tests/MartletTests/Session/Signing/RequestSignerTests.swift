@@ -110,6 +110,17 @@
             #expect(login.value(forHTTPHeaderField: "Authorization") == "Bearer app-key")
         }
 
+        @Test("a rejection of a credential that another adapter has put in the place of the token is the request's")
+        func replacedByAnotherAdapter() async throws {
+            let app = try await App.signedIn()
+            let (signer, request) = (RequestSigner(tokens: app.tokens), Request())
+            var attempt = URLRequest(url: url)
+            #expect(try await signer.sign(&attempt, of: request) != nil)
+            attempt.setValue("Bearer app-key", forHTTPHeaderField: "Authorization")
+            #expect(try await !signer.recover(from: response(401), to: &attempt, of: request))
+            #expect(attempt.value(forHTTPHeaderField: "Authorization") == "Bearer app-key")
+        }
+
         @Test("a rejected token is replaced once, even if the request was repeated for another reason before")
         func replacedOnce() async throws {
             let app = try await App.signedIn()

@@ -95,6 +95,56 @@
             }
         }
 
+        @Test("while another store of the key has a sealed file, a missing key is not created") func sharedKey()
+            async throws
+        {
+            try await TemporaryFolder.with { folder in
+                let path = folder.path + "/key"
+                func key() -> EncryptionKey { .file(path: path, createIfMissing: true) }
+                func stores(_ key: EncryptionKey) -> (tokens: AnyTokenStore, values: AnySecureStorage) {
+                    (
+                        .encryptedFile(path: folder.path + "/session", key: key),
+                        .encryptedFiles(in: folder.path + "/values", key: key)
+                    )
+                }
+                try await stores(key()).values.save(Data("1234".utf8), for: "pin")
+                rename(path, path + ".unmounted")
+                await #expect(throws: StorageError.self) {
+                    try await stores(key()).tokens.write(StoredSession(id: SessionID(), tokens: .fresh()))
+                }
+                // A file with wrong permissions is a sealed file, too.
+                chmod(folder.path + "/values/pin.sealed", 0o644)
+                await #expect(throws: StorageError.self) {
+                    try await stores(key()).values.save(Data("5678".utf8), for: "puk")
+                }
+                #expect(!FileManager.default.fileExists(atPath: path))
+                chmod(folder.path + "/values/pin.sealed", 0o600)
+                rename(path + ".unmounted", path)
+                #expect(try await stores(key()).values.read("pin") == Data("1234".utf8))
+            }
+        }
+
+        @Test("a sign-out deletes the record of a key that is behind a link") func linkedKey() async throws {
+            try await TemporaryFolder.with { folder in
+                let (path, key) = (folder.path + "/session", folder.path + "/key")
+                func store() -> AnyTokenStore {
+                    .encryptedFile(path: path, key: .file(path: key, createIfMissing: true))
+                }
+                let app = App(store: store())
+                try await app.tokens.signIn(with: app.backend.issue())
+                rename(key, key + ".moved")
+                symlink(key + ".moved", key)
+                let later = App(app.backend, store: store())
+                guard case .unavailable(let failure) = await later.tokens.restore() else {
+                    Issue.record("the record can be read")
+                    return
+                }
+                #expect(failure.kind == .unreachable)
+                await later.tokens.signOut()
+                #expect(!FileManager.default.fileExists(atPath: path))
+            }
+        }
+
         @Test("a systemd credential may belong to root and be readable through an ACL", arguments: [0o400, 0o440])
         func credential(mode: mode_t) async throws {
             try await TemporaryFolder.with { folder in

@@ -161,7 +161,7 @@
                 mkdir(folder.path + "/folder", 0o755)
                 #expect(
                     await failure(of: .mountedSecret(at: folder.path + "/a"))?.description.hasSuffix("circle") == true)
-                #expect(await failure(of: .mountedSecret(at: folder.path + "/folder"))?.kind == .foreign)
+                #expect(await failure(of: .mountedSecret(at: folder.path + "/folder"))?.kind == .unreachable)
             }
         }
 

@@ -84,7 +84,7 @@
                 let other = StoredSession(id: SessionID(), tokens: .fresh(7), account: SessionAccount(userID: "bob"))
                 let overtaken = Locked<Result<Void, any Error>?>(nil)
                 // On its own queue, because waiting for a process may block all threads of the task pool.
-                let watch = try FolderWatch(folder.path, reportChangesOf: "stopped") {
+                let watch = try FolderWatch(folder.path, reportChangesOf: ["stopped"]) {
                     guard let process = try? sleeper.stopped() else { return }
                     let result = Result { try sleeper.overtake(with: other) }
                     overtaken.withLock { $0 = result }

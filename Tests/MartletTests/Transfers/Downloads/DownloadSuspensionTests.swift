@@ -11,11 +11,13 @@ private struct SuspendedDownload {
     let system: FakeActivities
     let activity: SharedActivity
     let time = ManualTimeSource()
+    let tokens: TokenManager?
     /// Large enough that each piece is written by itself.
     let pieces = (0..<4).map { Data(repeating: UInt8($0), count: 300_000) }
 
-    init(folder: TemporaryFolder) {
+    init(folder: TemporaryFolder, tokens: TokenManager? = nil) {
         self.folder = folder
+        self.tokens = tokens
         system = FakeActivities()
         activity = SharedActivity(system.activities, reason: "A test")
     }
@@ -28,7 +30,8 @@ private struct SuspendedDownload {
         var options = DownloadOptions()
         options.keepsPartial = true
         return try await DownloadReceiver(
-            to: folder.path + "/" + name, options, resumeFingerprint: "film", activity: activity, time: time)
+            to: folder.path + "/" + name, options, resumeFingerprint: "film", tokens: tokens, activity: activity,
+            time: time)
     }
 
     /// The response to a request for the file from a position on.
@@ -57,7 +60,7 @@ private struct SuspendedDownload {
         }
         let response = IncomingResponse(
             attempt: receiver.attempt, head: Self.head(content, from: start * 300_000), body: body,
-            progress: { _ in }, finish: {}, slot: nil, owner: .unbound)
+            progress: { _ in }, finish: {}, slot: nil, owner: tokens?.currentOwner ?? .unbound)
         try await receiver.receive(response)
     }
 
@@ -93,6 +96,28 @@ private struct SuspendedDownload {
             #expect(FileManager.default.contents(atPath: download.path) == download.content)
             #expect(folder.names == ["film"])
             #expect(download.system.started.withLock { $0.count } > 1)
+            await download.system.waitUntilAllReturned()
+        }
+    }
+
+    @Test("a download whose session ends while the app is suspended does not publish its file") func sessionEnds()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let app = try await App.signedIn()
+            let download = SuspendedDownload(folder: folder, tokens: app.tokens)
+            let receiver = try await download.start()
+            try await download.receive(receiver) { _ in }
+            download.system.grantsActivities.withLock { $0 = false }
+            download.system.expireLast()
+            let finish = Task { try await receiver.finish(SuspendedDownload.head(download.content)) }
+            await download.time.waitForSleepers()
+            await app.tokens.signOut()
+            download.system.grantsActivities.withLock { $0 = true }
+            download.time.advance(by: ExpiringActivities.pause)
+            await #expect(throws: SessionError.sessionChanged) { try await finish.value }
+            await receiver.abandon()
+            #expect(!folder.names.contains("film"))
             await download.system.waitUntilAllReturned()
         }
     }
