@@ -18,7 +18,8 @@ extension Invariant {
     }
 
     static let cancelledAtOnce = Invariant(
-        rule: "A cancelled call returns at once; a sign-in that is in force returns when the store has answered."
+        rule:
+            "A cancelled call returns at once; a sign-in that is in force and a sign-out return when the store has answered."
     ) { facts in
         for call in facts.calls {
             guard let cancelled = call.cancelled, let response = call.response?.position, cancelled < response
@@ -27,7 +28,9 @@ extension Invariant {
             let limit: Duration
             switch call.kind {
             case .signIn, .login: limit = SessionPolicy().storeTimeout
-            case .token, .renewal, .request, .signOut, .adoption, .shared, .plain, .download, .account:
+            // Without a record, the first answer is that of the reading.
+            case .signOut: limit = SessionPolicy().storeTimeout * 2
+            case .token, .renewal, .request, .adoption, .shared, .plain, .download, .account:
                 limit = .zero
             }
             if late > limit { return "call \(call.number) returned \(late) after it was cancelled" }

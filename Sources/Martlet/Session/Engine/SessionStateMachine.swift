@@ -886,7 +886,8 @@ extension SessionStateMachine {
         if let former = former(of: decision) { revoke(former) }
     }
 
-    /// Remembers the record that a task may have removed although it was reported as failed, with the newest tokens of its session.
+    /// Remembers the record that a task may have removed although it was reported as failed, with the newest tokens of
+    /// its session.
     private mutating func noteRemoval(by decision: StoreDecision) {
         guard let former = former(of: decision) else { return }
         if let index = maybeRemoved.firstIndex(where: { $0.id == former.id }) {
