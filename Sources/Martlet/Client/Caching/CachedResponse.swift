@@ -141,10 +141,14 @@ extension CachedResponse {
         return request.isConditional ? request : nil
     }
 
-    /// Whether a 304 refers to a representation other than the stored one.
+    /// Whether a 304 refers to a representation other than the stored one (RFC 9111, section 4.3.4). The date counts
+    /// only if the 304 has no tag.
     func isContradicted(by head: HTTPResponse) -> Bool {
-        guard let tag = head.headerFields[.eTag] else { return false }
-        return response.headers[.eTag].map { Self.opaque($0) != Self.opaque(tag) } ?? true
+        if let tag = head.headerFields[.eTag] {
+            return response.headers[.eTag].map { Self.opaque($0) != Self.opaque(tag) } ?? true
+        }
+        guard let date = head.headerFields[.lastModified] else { return false }
+        return response.headers[.lastModified] != date
     }
 
     /// The stored response with the header fields of a 304 (RFC 9111, section 3.2).

@@ -72,6 +72,17 @@ import Testing
         #expect(try await app.client.text(Visit("/list", headers: headers)) == "3")
     }
 
+    @Test("a 304 without a tag, but with another date, is not believed either") func otherDate() async throws {
+        let dates = ["Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 07 Nov 1994 08:49:37 GMT"]
+        let app = CachingApp { request in
+            if request.headers[.ifModifiedSince] != nil { return .status(304, headers: [.lastModified: dates[1]]) }
+            return .counted(request, [.lastModified: dates[request.number / 2]])
+        }
+        #expect(try await app.client.text(Visit("/a")) == "1")
+        #expect(try await app.client.text(Visit("/a")) == "3")
+        #expect(app.transport.requests.map { $0.headers[.ifModifiedSince] } == [nil, dates[0], nil])
+    }
+
     @Test("a `Host` that the endpoint sets is a part of the key") func host() async throws {
         let app = CachingApp([.cacheControl: "max-age=60"])
         let name = try #require(HTTPField.Name("Host"))
