@@ -91,10 +91,12 @@ struct CachedResponse: Sendable {
         return !mustRevalidate && request.maximumStaleness.map { staleness <= $0 } ?? false
     }
 
-    /// Whether the response may be used because the server has failed (RFC 5861, section 4).
+    /// Whether the response may be used because the server has failed (RFC 5861, section 4). A request with `no-cache`
+    /// wants the server's response, so only its own `stale-if-error` counts.
     func mayReplaceError(for request: CacheControl, at now: Duration) -> Bool {
         guard !mustRevalidate, !control.contains("no-cache") else { return false }
-        let limits = [control.duration("stale-if-error"), request.duration("stale-if-error")].compactMap { $0 }
+        let offered = request.contains("no-cache") ? nil : control.duration("stale-if-error")
+        let limits = [offered, request.duration("stale-if-error")].compactMap { $0 }
         return limits.contains { age(at: now) - lifetime <= $0 }
     }
 

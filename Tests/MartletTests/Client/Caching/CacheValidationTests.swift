@@ -127,6 +127,23 @@ import Testing
         #expect(await error { _ = try await app.client.text(Visit("/a")) } != nil)
     }
 
+    @Test("a request with no-cache gets a stale response only if it asks for one", arguments: [true, false])
+    func reloading(isOffline: Bool) async throws {
+        let app = CachingApp { request in
+            if request.number == 1 { return .counted(request, [.cacheControl: "max-age=10, stale-if-error=20"]) }
+            return isOffline ? .failure(.offline) : .status(503)
+        }
+        func visit(_ control: String) async throws -> String {
+            try await app.client.text(Visit("/a", headers: [.cacheControl: control]))
+        }
+        _ = try await app.client.text(Visit("/a"))
+        let failure = await error { _ = try await visit("no-cache") }
+        #expect(failure?.isOffline == isOffline)
+        #expect(failure?.response?.status == (isOffline ? nil : 503))
+        #expect(try await visit("no-cache, stale-if-error=20") == "1")
+        #expect(try await app.client.text(Visit("/a")) == "1")
+    }
+
     @Test("a call that writes removes what is stored for its URL, unless the server refuses it") func invalidated()
         async throws
     {
