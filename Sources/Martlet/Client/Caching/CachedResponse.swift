@@ -175,6 +175,11 @@ extension CachedResponse {
 }
 
 extension HTTPRequest {
+    /// Removes the validators that ``CachedResponse/conditional(_:)`` adds.
+    mutating func removeCacheConditions() {
+        for name in [.ifNoneMatch, .ifModifiedSince] as [HTTPField.Name] { headerFields[name] = nil }
+    }
+
     /// Whether the request depends on a representation that the sender already has.
     var isConditional: Bool {
         let names: [HTTPField.Name] = [

@@ -71,8 +71,9 @@ extension CallPipeline {
         _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         let conditional = ticket.stored?.conditional(request)
-        var (response, report) = try await attemptRunner.run(conditional ?? request, at: origin, for: call)
         var isConditional = conditional != nil
+        var (response, report) = try await attemptRunner.run(
+            conditional ?? request, at: origin, for: call, hasCacheConditions: isConditional)
         if isConditional, response.status == 304,
             report.redirectTarget != nil || ticket.stored?.isContradicted(by: response.head) == true
         {

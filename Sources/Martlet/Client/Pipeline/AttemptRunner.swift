@@ -29,12 +29,14 @@ final class AttemptRunner: Sendable {
         self.limits = TimeLimits(time: time)
     }
 
+    /// - Parameter hasCacheConditions: Whether the cache has added validators to the request.
     func run(
-        _ request: HTTPRequest, at origin: Origin, for call: consuming CallState
+        _ request: HTTPRequest, at origin: Origin, for call: consuming CallState, hasCacheConditions: Bool = false
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         // Created outside the task: an attempt abandoned before it starts must not take its successor's progress for
         // its own.
         var exchange = Exchange(request, at: origin, for: call, by: self)
+        exchange.hasCacheConditions = hasCacheConditions
         guard let deadlineTransport, call.isShort else {
             let limit = limit(of: call)
             return try await withLimit(limit) { [exchange = consume exchange, call = consume call] progress in
@@ -92,6 +94,8 @@ struct Exchange {
     private var request: HTTPRequest
     private var origin: Origin
     private var carriesBody: Bool
+    /// Whether the cache has added validators to the request. They are those of a response for its URL only.
+    var hasCacheConditions = false
     /// The number of the last body that has reported its progress to the monitor.
     private var bodyNumber: Int
     private var redirects = 0
@@ -193,6 +197,8 @@ struct Exchange {
         try Task.checkCancellation()
         report.isPerformed = report.isPerformed || redirect.request.method != request.method
         request = redirect.request
+        // RFC 9110, section 15.4. The cache asks only on behalf of requests without conditions of their own.
+        if hasCacheConditions { request.removeCacheConditions() }
         try await renewToken(for: call)
         report.leftOrigin = report.leftOrigin || redirect.leavesOrigin
         call.observation?.attemptWillRedirect(

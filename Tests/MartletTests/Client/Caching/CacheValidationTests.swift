@@ -112,6 +112,24 @@ import Testing
         #expect(app.transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", "\"2\"", nil])
     }
 
+    @Test("a redirected request has no validators of the cache, but keeps those of the call") func redirected()
+        async throws
+    {
+        let app = CachingApp { request in
+            guard request.path == "/a", request.number > 1 else {
+                return .counted(request, [.eTag: "\"1\"", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"])
+            }
+            return .status(302, headers: [.location: "/b"])
+        }
+        _ = try await app.client.text(Visit("/a"))
+        #expect(try await app.client.text(Visit("/a")) == "3")
+        #expect(try await app.client.text(Visit("/a", headers: [.ifNoneMatch: "\"0\""])) == "5")
+        #expect(app.transport.requests.map(\.path) == ["/a", "/a", "/b", "/a", "/b"])
+        #expect(app.transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil, "\"0\"", "\"0\""])
+        #expect(app.transport.requests[1].headers[.ifModifiedSince] != nil)
+        #expect(app.transport.requests[2].headers[.ifModifiedSince] == nil)
+    }
+
     @Test("with stale-if-error, a stale response replaces a failure for that time", arguments: [true, false])
     func staleIfError(isOffline: Bool) async throws {
         let app = CachingApp { request in
