@@ -16,15 +16,19 @@ extension CallPipeline {
     ) -> (answer: ServerResponse?, ticket: CacheTicket?) {
         let isSafe = [.get, .head, .options, .trace].contains(request.method)
         let isReading = [.get, .head].contains(request.method)
+        let control = CacheControl(request.headerFields)
+        // Even if the cache cannot answer such a call, it must not use the network.
+        let refusal =
+            isReading && control.contains("only-if-cached")
+            ? ServerResponse(head: HTTPResponse(status: .gatewayTimeout), body: Data()) : nil
         if isSafe {
             let isTyped = call.receiver == nil && call.monitor == nil && call.body == nil
-            guard isTyped, isReading, !request.isConditional else { return (nil, nil) }
+            guard isTyped, isReading, !request.isConditional else { return (refusal, nil) }
         }
-        guard let owner = call.responseOwner.map({ resolved($0, for: call) }) else { return (nil, nil) }
+        guard let owner = call.responseOwner.map({ resolved($0, for: call) }) else { return (refusal, nil) }
         cache.begin(owner, of: tokens)
         let isSigned = authorizer?.carriesToken(request, for: call) == true
         let fields = fieldsWithoutToken(of: request, call)
-        let control = CacheControl(request.headerFields)
         let ticket = CacheTicket(
             cache,
             for: CacheRequest(
@@ -32,9 +36,7 @@ extension CallPipeline {
                 partition: CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
                 control: control), time: time)
         if let answer = ticket.freshResponse() { return (answer, nil) }
-        if isReading, control.contains("only-if-cached") {
-            return (ServerResponse(head: HTTPResponse(status: .gatewayTimeout), body: Data()), nil)
-        }
+        if let refusal { return (refusal, nil) }
         return (nil, isSafe && !ticket.isStoring ? nil : ticket)
     }
 

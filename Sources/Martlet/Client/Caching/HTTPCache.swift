@@ -18,7 +18,8 @@ internal import HTTPTypes
 ///   response, a stale response replaces a failure (RFC 5861). If the request has `no-cache`, that of a response does
 ///   not count.
 ///
-/// Typed calls use the cache; downloads, streams and calls with a ``TransferMonitor`` do not. The cache stores only
+/// Typed calls use the cache; downloads, streams and calls with a ``TransferMonitor`` do not, so they always fail with
+/// `only-if-cached`. The cache stores only
 /// responses with status 200, 203, 204, 404 or 410, and none that follows a redirect or answers a request with
 /// conditions of its own. Nothing is written to disk.
 ///

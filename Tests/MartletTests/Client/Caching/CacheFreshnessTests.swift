@@ -82,6 +82,25 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
+    @Test("only-if-cached also keeps the calls that the cache does not serve from the network") func unserved()
+        async throws
+    {
+        let app = CachingApp([.cacheControl: "max-age=60"])
+        let visit = Visit("/a", headers: [.cacheControl: "only-if-cached"])
+        let conditional = Visit("/a", .head, headers: [.cacheControl: "only-if-cached", .ifNoneMatch: "\"1\""])
+        try await TemporaryFolder.with { folder in
+            let failures = [
+                await error { _ = try await app.client.data(for: visit, monitor: TransferMonitor()) },
+                await error { _ = try await app.client.text(conditional) },
+                await error { _ = try await app.client.download(visit, to: folder.path + "/a") },
+                await error { _ = try await app.client.stream(visit) },
+            ]
+            #expect(failures.map { $0?.response?.status } == [504, 504, 504, 504])
+            #expect(folder.names == [])
+        }
+        #expect(app.transport.requests.isEmpty)
+    }
+
     @Test("a stale response that must be revalidated is never used") func mustRevalidate() async throws {
         let app = CachingApp([.cacheControl: "max-age=60, must-revalidate, stale-if-error=99"])
         #expect(try await app.client.text(Visit("/a")) == "1")
