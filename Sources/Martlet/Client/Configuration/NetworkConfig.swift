@@ -96,8 +96,9 @@ public struct NetworkConfig: Sendable {
     ///
     /// The client follows redirects itself, the same on every platform. 301 and 302 turn a POST into a GET, as browsers
     /// do; 303 turns everything but HEAD into a GET; 307 and 308 repeat the request with its body. A redirect to
-    /// another origin drops the token, cookies and all sensitive header fields. The client never follows a redirect
-    /// from `https` to `http`.
+    /// another origin drops the token, and the cookies and all other sensitive header fields of the request. With a
+    /// ``CookieJar``, the next request carries the cookies that the jar has for its own URL. The client never follows a
+    /// redirect from `https` to `http`.
     public var maximumRedirects = 10
     /// The largest number of requests under way to one origin. `nil` leaves the limit to the transport; values below 1
     /// count as 1. Token refreshes do not count, and never wait. If an interceptor makes a call through the same client

@@ -54,6 +54,21 @@ import Testing
         #expect(Self.cookies(of: app) == [nil, nil])
     }
 
+    @Test("a redirect to another port carries the jar's cookies for the host, and no cookie of the request")
+    func otherPort() async throws {
+        let transport = StubTransport { request in
+            switch request.path {
+            case "/login": .status(204, headers: [.setCookie: "sid=1; Path=/"])
+            case "/a": .status(302, headers: [.location: "https://api.example.com:8443/b"])
+            default: .status(204)
+            }
+        }
+        let client = client(transport) { $0.cookies = CookieJar() }
+        _ = try await client.text(Visit("/login"))
+        _ = try await client.text(Visit("/a", headers: [.cookie: "own=1"]))
+        #expect(transport.requests.map { $0.headers[.cookie] } == [nil, "own=1; sid=1", "sid=1"])
+    }
+
     @Test("without a jar no cookie is kept") func off() async throws {
         let app = Self.app { $0.cookies = nil }
         for _ in 1...2 { _ = try await app.client.text(Visit("/a")) }
