@@ -20,10 +20,22 @@ final class JoinedCalls: Sendable {
 
     typealias Outcome = Result<CompletedCall, NetworkError>
 
+    /// The requests of one key, and the number of callers that use them. If the last caller of a request is cancelled,
+    /// the request takes time to end, and the next caller starts another one before that.
+    private struct Entry {
+        let flight: SingleFlight<Outcome>
+        var callers = 0
+    }
+
     private struct State {
-        var flights: [Key: SingleFlight<Outcome>] = [:]
+        var entries: [Key: Entry] = [:]
         var writes = 0
         var joins = 0
+
+        mutating func leave(_ key: Key) {
+            entries[key]?.callers -= 1
+            if entries[key]?.callers == 0 { entries[key] = nil }
+        }
     }
 
     /// Whether the current task performs a call that others may have joined. Calls made by that task join no others,
@@ -43,21 +55,20 @@ final class JoinedCalls: Sendable {
         let (key, flight) = state.withLock { state in
             var key = key
             key.writes = state.writes
-            if let flight = state.flights[key] { return (key, flight) }
-            let flight = SingleFlight<Outcome>(time: time, outlivesCallers: false, isDetached: true)
-            state.flights[key] = flight
-            return (key, flight)
+            var entry =
+                state.entries[key]
+                ?? Entry(flight: SingleFlight(time: time, outlivesCallers: false, isDetached: true))
+            entry.callers += 1
+            state.entries[key] = entry
+            return (key, entry.flight)
         }
+        defer { state.withLock { $0.leave(key) } }
         let joined = { @Sendable [self] in state.withLock { $0.joins += 1 } }
-        return await flight.run(joined: joined) { [self] in
-            let outcome = await Self.$isInside.withValue(true) { await perform() }
-            state.withLock { if $0.flights[key] === flight { $0.flights[key] = nil } }
-            return outcome
-        }
+        return await flight.run(joined: joined) { await Self.$isInside.withValue(true) { await perform() } }
     }
 
     /// The number of callers under way.
-    var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiting } } }
+    var waiting: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.flight.waiting } } }
 
     /// The number of calls so far that have joined another one.
     var joins: Int { state.withLock { $0.joins } }

@@ -70,6 +70,43 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
+    @Test("callers after the cancelled ones share a request, although the cancelled request ends only then")
+    func afterCancelled() async throws {
+        let (calls, key) = (JoinedCalls(time: ManualTimeSource()), Self.key)
+        let (gates, requests) = ([Gate(), Gate()], Locked(0))
+        let perform = { @Sendable (life: Life) async -> JoinedCalls.Outcome in
+            let number = requests.withLock { requests in
+                requests += 1
+                return requests
+            }
+            await gates[min(number, 2) - 1].pass()
+            withExtendedLifetime(life) {}
+            return .failure(.cancelled(CallDescription(method: "GET", url: "/\(number)", attempts: 1)))
+        }
+        weak var life: Life?
+        let run = { (held: Life) in
+            Task { await calls.run(key) { await perform(held) } }
+        }
+        let first = {
+            let held = Life()
+            life = held
+            return run(held)
+        }()
+        await gates[0].waitForArrivals()
+        first.cancel()
+        let second = run(Life())
+        await gates[1].waitForArrivals()
+        #expect(await first.value == nil)
+        gates[0].open()
+        // The work of the first request has ended when it is no longer referenced.
+        while life != nil { await Task.yield() }
+        let third = run(Life())
+        while calls.joins == 0, requests.withLock({ $0 }) < 3 { await Task.yield() }
+        gates[1].open()
+        for call in [second, third] { #expect(await call.value != nil) }
+        #expect(requests.withLock { $0 } == 2)
+    }
+
     @Test("other URLs, header fields, methods and writes are requests of their own") func different() async throws {
         let gate = Gate()
         let (client, transport) = Self.client(gate)
@@ -126,6 +163,17 @@ import Testing
         inner.withLock { $0 = client }
         #expect(try await client.text(Visit("/a")) == "2")
         #expect(transport.requests.count == 2)
+    }
+
+    /// An object that lives as long as the work of a request.
+    private final class Life: Sendable {}
+
+    private static var key: JoinedCalls.Key {
+        JoinedCalls.Key(
+            owner: ResponseOwner(manager: nil, state: .unbound, timesJarEmptied: 0, timesCacheEmptied: 0),
+            authentication: .none, allowsRefresh: true, endpoint: ObjectIdentifier(Visit.self),
+            request: HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/a"),
+            statuses: .successful, timeout: nil, connectivityTimeout: nil)
     }
 
     private func result(_ client: NetworkClient, _ log: Log) async -> String {
