@@ -79,9 +79,9 @@ public protocol RequestInterceptor: Sendable {
     func validate(_ response: ServerResponse, for context: inout RequestContext) async throws
     /// Decides what to do after a failed attempt. The first decision other than ``RetryDecision/doNotRetry`` wins.
     ///
-    /// Not called if the call was cancelled, if it has waited for a network (``NetworkConfig/connectivityTimeout``), or
-    /// if the request is sent again without a field that the client had added: `Expect`, or the `Range` of a resumed
-    /// download.
+    /// Not called if the call was cancelled, if the attempt found no network and the call waits or has waited for one
+    /// (``NetworkConfig/connectivityTimeout``), or if the request is sent again without a field that the client had
+    /// added: `Expect`, or the `Range` of a resumed download.
     ///
     /// The client handles a rejected token first. It does not call this method if it has replaced the token, or if the
     /// refresh after the first rejection fails, because the call then fails with that error. It calls this method with

@@ -15,7 +15,8 @@ import Testing
         let observer = Observer()
 
         init(
-            connectivityTimeout: Duration? = .seconds(60), seemsConnected: Bool = false
+            connectivityTimeout: Duration? = .seconds(60), seemsConnected: Bool = false,
+            interceptors: [any RequestInterceptor] = []
         ) {
             let isOffline = isOffline
             network = ManualConnectivityMonitor(isConnected: seemsConnected)
@@ -28,6 +29,7 @@ import Testing
             config.retry = .never
             config.time = time
             config.observers = [observer]
+            config.interceptors = interceptors
             client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
         }
 
@@ -140,7 +142,14 @@ import Testing
     }
 
     @Test("a call that has waited long enough fails because there is no network") func timedOut() async {
-        let rig = Rig()
+        let retries = Locked(0)
+        let rig = Rig(
+            interceptors: [
+                ClosureInterceptor(onRetry: { _, _, _ in
+                    retries.withLock { $0 += 1 }
+                    return .doNotRetry
+                })
+            ])
         let call = rig.call()
         await rig.network.waitForSubscribers()
         await rig.time.waitForSleepers()
@@ -150,6 +159,7 @@ import Testing
             return
         }
         #expect(rig.transport.requests.count == 1)
+        #expect(retries.withLock { $0 } == 0)
     }
 
     @Test("all waits of a call together last no longer than its limit") func oneLimit() async {

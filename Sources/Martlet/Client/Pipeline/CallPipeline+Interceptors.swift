@@ -67,6 +67,8 @@ extension CallPipeline {
         // A transport may have read from a single-use body, so that it could not be sent after a wait.
         let mayWait = failure.isOffline && call.body?.isReplayable ?? true
         if mayWait, try await waitForConnectivity(&call) { return .zero }
+        // The time for waiting, which the app has set, is over.
+        if mayWait, call.connectivityWaits > 0 { throw failure }
         if let authorizer, try await authorizer.recover(&call, from: failure) { return .zero }
         for (index, interceptor) in interceptors.enumerated() {
             let before = RequestSnapshot(of: call)
