@@ -60,6 +60,7 @@ final class TransferAttempts: Sendable {
         // The resume data contains the request of the interrupted task, with its token.
         let resumeData = stamp == record.stamp ? data : nil
         guard let planned = try await list.change(record, { $0.planAttempt(with: stamp) }) else { return }
+        await BlockingQueue.run { [folder] in folder.removeResponse(of: record.id) }
         guard let task = try await makeTask(planned, request, resumeData, in: session) else {
             return try await fail(
                 planned, .file("The file to upload is missing. Keep it until the transfer has ended."))
@@ -96,11 +97,14 @@ final class TransferAttempts: Sendable {
 
     /// Starts a transfer again: with a token that replaces a rejected one, or after an interruption.
     func restart(_ record: TransferRecord, in session: BackgroundSession) async throws {
+        // An earlier version did not record the status, which was almost always this one.
+        let rejection = BackgroundTransferError.unacceptableStatus(record.rejection ?? 401)
         guard let endpoint = RecordedEndpoint(record) else {
-            return try await fail(record, record.phase == .rejected ? .unacceptableStatus(401) : .interrupted)
+            return try await fail(record, record.phase == .rejected ? rejection : .interrupted)
         }
-        guard record.replays < TransferRecord.maximumReplays else {
-            return try await fail(record, .unacceptableStatus(401))
+        // After an interruption, the last token has not been rejected.
+        if record.phase == .rejected, record.replays >= TransferRecord.maximumReplays {
+            return try await fail(record, rejection)
         }
         var request = try await client.unsentRequest(for: endpoint, body: nil).head
         var stamp: SessionStamp?

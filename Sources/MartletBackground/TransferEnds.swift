@@ -85,10 +85,12 @@ struct TransferEnds: Sendable {
     private func receive(
         _ head: HTTPResponse, _ body: Data?, _ end: BackgroundTask.End, _ record: inout TransferRecord
     ) throws(StorageError) {
-        if isRejected(record, head, body, end) { return record.reject() }
+        // Kept even if the token is rejected, because there may be no further attempt.
         try folder.keepResponse(body, of: record.id)
         let status = head.status.code
-        if record.accepts(status) {
+        if isRejected(record, head, body, end) {
+            record.reject(status: status)
+        } else if record.accepts(status) {
             record.receive(status: status)
         } else {
             record.fail(.unacceptableStatus(status))

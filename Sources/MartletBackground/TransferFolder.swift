@@ -142,6 +142,11 @@ struct TransferFolder: Sendable {
         _ = try PrivateFile(path: file(of: id, Self.response)).replace(with: bytes) { true }
     }
 
+    /// Removes the response of an earlier attempt.
+    func removeResponse(of id: UUID) {
+        Self.erase(file(of: id, Self.response))
+    }
+
     func response(of id: UUID) -> Data? {
         try? PrivateFile(path: file(of: id, Self.response)).read()
     }

@@ -51,6 +51,9 @@ struct TransferRecord: Sendable, Hashable, Codable {
     private(set) var rotation: Int?
     /// The number of attempts that a rejected token has caused.
     private(set) var replays = 0
+    /// The status of the response that rejected the last token; `nil` if there was none, or in a record of an earlier
+    /// version.
+    private(set) var rejection: Int?
     private(set) var phase = Phase.planned
 
     /// A server that rejects this many new tokens will not accept the next one.
@@ -102,7 +105,8 @@ struct TransferRecord: Sendable, Hashable, Codable {
     }
 
     /// Notes that the server has rejected the token of the attempt.
-    mutating func reject() {
+    mutating func reject(status: Int) {
+        rejection = status
         phase = .rejected
     }
 

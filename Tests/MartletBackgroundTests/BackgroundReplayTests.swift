@@ -27,13 +27,17 @@ struct BackgroundReplayTests {
             #expect(world.refresher.count.withLock { $0 } == 1)
             #expect(try await transfers.transfers.allSatisfy { $0.stage == .finished(status: 200) })
             #expect(world.content("film") == "film")
+            // The body of the rejection is gone.
+            let responses = try await transfers.transfers.map(\.response)
+            #expect(Set(responses) == [Data("film".utf8), nil])
         }
     }
 
-    @Test("a server that rejects every token gets each at most once, and the transfer fails") func stubborn()
-        async throws
-    {
-        try await TransferWorld.with { world in
+    @Test(
+        "a server that rejects every token gets each at most once, and the transfer fails with its response",
+        arguments: [401, 403])
+    func stubborn(rejection: Int) async throws {
+        try await TransferWorld.with(rejection: rejection) { world in
             let transfers = try await world.launch(world.signedIn())
             try await transfers.upload(post)
             world.oldestAccepted.withLock { $0 = .max }
@@ -44,7 +48,46 @@ struct BackgroundReplayTests {
             }
             let tokens = world.daemon.state.withLock { $0.requests.map(\.token) }
             #expect(tokens.count == 1 + TransferRecord.maximumReplays && Set(tokens).count == tokens.count)
-            #expect(try await transfers.transfers.first?.stage == .failed(.unacceptableStatus(401)))
+            let transfer = try #require(try await transfers.transfers.first)
+            #expect(transfer.stage == .failed(.unacceptableStatus(rejection)))
+            #expect(transfer.response == Data("who are you?".utf8))
+        }
+    }
+
+    @Test("an interruption after the last rejection does not fail it") func interruptedAgain() async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.download(film, to: world.path + "/film")
+            world.oldestAccepted.withLock { $0 = TransferRecord.maximumReplays }
+            while world.refresher.count.withLock({ $0 }) < TransferRecord.maximumReplays {
+                await world.daemon.perform(world.server)
+                await world.daemon.deliver()
+                await transfers.resume()
+                // The refresh budget is for 30 seconds.
+                world.time.advance(by: .seconds(60))
+            }
+            world.daemon.end(with: -997)
+            await world.run(transfers)
+            #expect(try await transfers.transfers.first?.stage == .finished(status: 200))
+        }
+    }
+
+    @Test(
+        "with an ID in its URL that looks like a secret, it is not sent again, and fails with the response",
+        arguments: [
+            "507f1f77bcf86cd799439011", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "0f8fad5b-d9cb-469f-a165-70867728950e",
+            "1234567890123456789", "the-lark-ascending-1914",
+        ])
+    func resembling(id: String) async throws {
+        try await TransferWorld.with(rejection: 403) { world in
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.download(Call<NoContent>.get("/films/\(id)"), to: world.path + "/film")
+            world.oldestAccepted.withLock { $0 = 1 }
+            await world.run(transfers)
+            let isStored = id.contains("-") || id.count < 20
+            let transfer = try #require(try await transfers.transfers.first)
+            #expect(transfer.stage == (isStored ? .finished(status: 200) : .failed(.unacceptableStatus(403))))
+            #expect(transfer.response == (isStored ? nil : Data("who are you?".utf8)))
         }
     }
 

@@ -13,19 +13,26 @@ final class TransferWorld: Sendable {
     let time = ManualTimeSource()
     /// The number of the oldest token that the server accepts.
     let oldestAccepted = Locked(0)
+    /// The status with which the server rejects a token.
+    let rejection: Int
     /// Numbers the tokens that the server has issued.
     let refresher: CountingRefresher
 
     /// - Parameter path: The container of the app. It exists.
-    init(_ path: String, daemon state: TransferDaemon.State = .init(), oldestAccepted: Int = 0) throws {
+    init(
+        _ path: String, daemon state: TransferDaemon.State = .init(), oldestAccepted: Int = 0, rejection: Int = 401
+    ) throws {
         self.path = path
+        self.rejection = rejection
         daemon = TransferDaemon(folder: path, state)
         refresher = CountingRefresher()
         self.oldestAccepted.withLock { $0 = oldestAccepted }
     }
 
-    static func with<Result>(_ body: (TransferWorld) async throws -> Result) async throws -> Result {
-        try await withFolder { try await body(TransferWorld($0)) }
+    static func with<Result>(
+        rejection: Int = 401, _ body: (TransferWorld) async throws -> Result
+    ) async throws -> Result {
+        try await withFolder { try await body(TransferWorld($0, rejection: rejection)) }
     }
 
     /// Calls the closure with the path of a private folder, which is deleted afterwards.
@@ -45,10 +52,10 @@ final class TransferWorld: Sendable {
 
     /// The server: it accepts tokens from a number on, and tells which one it got.
     var server: TransferDaemon.Server {
-        { [oldestAccepted] request, _ in
+        { [oldestAccepted, rejection] request, _ in
             let number = request.headerFields[.authorization].flatMap { Int($0.drop { !$0.isNumber }) }
             guard let number, number >= oldestAccepted.withLock({ $0 }) else {
-                return .init(status: 401, body: Data("who are you?".utf8))
+                return .init(status: rejection, body: Data("who are you?".utf8))
             }
             return .init(status: 200, body: Data("film".utf8))
         }
@@ -65,8 +72,8 @@ final class TransferWorld: Sendable {
 
     func manager(_ store: any TokenStore) async -> TokenManager {
         let tokens = TokenManager(
-            baseURL: "https://api.example.com", store: store, refresher: refresher, transport: StubTransport(),
-            connectivity: nil, time: time)
+            baseURL: "https://api.example.com", store: store, refresher: refresher,
+            accessTokenRejection: .status(rejection), transport: StubTransport(), connectivity: nil, time: time)
         _ = await tokens.loadedState
         return tokens
     }
