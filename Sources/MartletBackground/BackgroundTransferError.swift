@@ -15,7 +15,8 @@ internal import Martlet
     /// The system gave up after it had retried for as long as it may.
     case connection(String)
     /// The transfer was interrupted, and the server may have received it. Martlet repeats only idempotent methods (RFC
-    /// 9110, section 9.2.2), and no request whose URL contains a secret, because such a URL is not stored.
+    /// 9110, section 9.2.2), and no request whose URL looks as if it contained a secret, because such a URL is not
+    /// stored. This includes a path with 20 or more letters and digits in a row, but not a UUID with its hyphens.
     case interrupted
     /// The file to upload is missing, or the downloaded file could not be put at its path.
     case file(String)

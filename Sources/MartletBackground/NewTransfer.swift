@@ -52,6 +52,7 @@ struct NewTransfer: Sendable {
 extension TransferRecord {
     /// - Parameter path: The path of the transfer, as it is stored.
     init(of transfer: NewTransfer, _ request: UnsentRequest, _ authorization: TransferAuthorization, path: String?) {
+        // Nothing distinguishes a long ID from a token that grants access, so the URL of neither is stored.
         let url = request.url ?? ""
         var fields = transfer.endpoint.headers
         let type = request.head.headerFields[.contentType]

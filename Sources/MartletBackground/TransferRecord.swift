@@ -33,7 +33,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
     let method: String
     /// Method and URL for the app, with secrets masked.
     let shownURL: String
-    /// The URL; `nil` if it contains a secret. Such a transfer is never started again.
+    /// The URL; `nil` if it looks as if it contained a secret. Such a transfer is never started again.
     let url: String?
     /// The header fields of the endpoint, as pairs.
     let headers: [[String]]
