@@ -27,6 +27,9 @@ struct NewTransfer: Sendable {
         if kind == .upload, [.get, .head].contains(endpoint.method) {
             throw InvalidRequestError("An upload needs a method with a body, such as POST or PUT.")
         }
+        if endpoint.method == .trace, endpoint.authentication == .required {
+            throw InvalidRequestError("A TRACE must not carry a token (RFC 9110, section 9.3.8).")
+        }
         guard let path else { return }
         try await BlockingQueue.run { () throws(FileError) in
             if kind == .upload {

@@ -36,7 +36,8 @@ final class TransferAttempts: Sendable {
     ) async throws(SessionError) -> TransferAuthorization {
         guard let tokens = client.tokens else { return TransferAuthorization(owner: .noUser) }
         var stamp: SessionStamp?
-        if requirement != .none, tokens.mayCarryToken(to: origin) {
+        // RFC 9110, section 9.3.8.
+        if requirement != .none, request.method != .trace, tokens.mayCarryToken(to: origin) {
             do throws(SessionError) {
                 stamp = try await tokens.sign(&request, lasting: minimumTokenLifetime, for: owner)
             } catch .signedOut where requirement == .ifSignedIn {

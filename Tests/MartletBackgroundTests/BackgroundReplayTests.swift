@@ -156,6 +156,22 @@ struct BackgroundReplayTests {
         }
     }
 
+    @Test("a TRACE carries no token, and must not require one") func trace() async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            let required = Call<NoContent>(.trace, "/films/7", authentication: .required)
+            guard case .invalidRequest = await error({ try await transfers.download(required, to: world.path + "/a") })
+            else {
+                Issue.record("it has begun")
+                return
+            }
+            let optional = Call<NoContent>(.trace, "/films/7", authentication: .ifSignedIn)
+            try await transfers.download(optional, to: world.path + "/b")
+            await world.run(transfers, world.openServer)
+            #expect(world.daemon.state.withLock { $0.requests.map(\.token) } == ["none"])
+        }
+    }
+
     @Test("a handler for the session of another library is not kept") func foreignSession() async throws {
         try await TransferWorld.with { world in
             let transfers = try await world.launch(world.signedIn(), identifier: world.path)

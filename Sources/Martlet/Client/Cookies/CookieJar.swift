@@ -7,8 +7,8 @@ internal import HTTPTypes
 /// ```
 ///
 /// All calls of the client use the jar: typed calls, downloads, uploads and event streams, and each request of a
-/// redirect. Requests to the token endpoint do not. A cookie that the endpoint or an interceptor sets itself takes
-/// precedence over the jar's cookie of the same name.
+/// redirect. Requests to the token endpoint do not, and a TRACE gets no cookies. A cookie that the endpoint or an
+/// interceptor sets itself takes precedence over the jar's cookie of the same name.
 ///
 /// - Each session has cookies of its own. They are removed when it ends: at sign-out, when the server ends the session,
 ///   or when another user signs in. A response that arrives later sets no cookies.
@@ -123,8 +123,9 @@ final class CallCookies: Sendable {
         return request
     }
 
-    /// The request with the jar's cookies.
+    /// The request with the jar's cookies. The response to a TRACE would repeat them (RFC 9110, section 9.3.8).
     func adding(to request: HTTPRequest, at origin: Origin) -> HTTPRequest {
+        guard request.method != .trace else { return request }
         let cookies = jar.withStore { [spaces, now = time.uptime] store in
             isCurrent(store) ? store.find(spaces.read, for: origin, path: request.pathWithoutQuery, at: now) : []
         }

@@ -75,9 +75,11 @@ struct Authorizer: Sendable {
         call.authorization.isTokenRejected = false
     }
 
-    /// Whether the call may carry a token at all.
+    /// Whether the call may carry a token at all. A TRACE must not contain sensitive data, because its response repeats
+    /// the request (RFC 9110, section 9.3.8).
     func mayAuthorize(_ call: CallState) -> Bool {
-        call.authorization.requirement != .none && tokens.mayCarryToken(to: call.context.origin)
+        call.authorization.requirement != .none && call.request.method != .trace
+            && tokens.mayCarryToken(to: call.context.origin)
     }
 
     /// Takes a fresh token, without suspending.
@@ -266,7 +268,7 @@ struct Authorizer: Sendable {
         if !values.isEmpty, !values.contains(where: { Self.has(token, in: $0) }) { call.context.stamp = nil }
     }
 
-    /// Removes the token from a request that an interceptor has redirected to another origin.
+    /// Removes the token from a request that an interceptor has redirected to another origin, or has made a TRACE.
     func removeToken(from request: inout HTTPRequest, for call: inout CallState) {
         guard call.context.stamp != nil else { return }
         request.headerFields[tokens.scheme.header] = nil

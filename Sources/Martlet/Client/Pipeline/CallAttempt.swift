@@ -87,6 +87,9 @@ struct CallAttempt {
     private mutating func authorize(_ call: inout CallState) async throws {
         pipeline.authorizer?.startAttempt(of: &call)
         let mayCarryToken = pipeline.authorizer?.mayAuthorize(call) == true
+        if !mayCarryToken, call.authorization.requirement == .required, request.method == .trace {
+            throw InvalidRequestError("A TRACE must not carry a token (RFC 9110, section 9.3.8).")
+        }
         if let authorizer = pipeline.authorizer, authorizer.tokens.isRefreshingHere {
             if mayCarryToken { try await authorizer.takeTokenInsideRefresh(&call) }
             // A refresher's own call must not queue behind the calls that wait for the refresh.
@@ -138,6 +141,7 @@ struct CallAttempt {
         pipeline.authorizer?.attachToken(to: &request, for: &call)
         if pipeline.hasInterceptors {
             (origin, answer) = try await pipeline.intercept(&request, from: unsigned, &call)
+            if request.method == .trace { pipeline.authorizer?.removeToken(from: &request, for: &call) }
             pipeline.authorizer?.noteReplacedToken(in: request, for: &call)
             call.context[IdempotencyKeys.Mark.self]?.note(request)
         }

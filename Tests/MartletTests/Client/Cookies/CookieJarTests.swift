@@ -54,6 +54,31 @@ import Testing
         #expect(Self.cookies(of: app) == [nil, nil])
     }
 
+    @Test("a TRACE carries neither cookies nor a token, and must not require one") func trace() async throws {
+        let method = Locked(HTTPRequest.Method?.none)
+        let app = Self.app {
+            $0.interceptors = [
+                ClosureInterceptor(onAdapt: { request, _ in
+                    if let method = method.withLock({ $0 }) { request.method = method }
+                })
+            ]
+        }
+        try await app.tokens.signIn(with: app.backend.issue())
+        _ = try await app.client.text(Visit("/a"))
+        _ = try await app.client.text(Visit("/b", .trace))
+        let refusal = await error { _ = try await app.client.text(Visit("/c", .trace, .required)) }
+        guard case .invalidRequest = refusal else {
+            Issue.record("a TRACE was sent although it required a token")
+            return
+        }
+        method.withLock { $0 = .trace }
+        _ = try await app.client.text(Visit("/d"))
+        method.withLock { $0 = nil }
+        _ = try await app.client.text(Visit("/e"))
+        #expect(Self.cookies(of: app) == [nil, nil, nil, "a=1; b=1; d=1"])
+        #expect(app.transport.requests.map(\.bearer) == ["access-1", nil, nil, "access-1"])
+    }
+
     @Test("a redirect to another port carries the jar's cookies for the host, and no cookie of the request")
     func otherPort() async throws {
         let transport = StubTransport { request in
