@@ -24,12 +24,12 @@ public struct NetworkConfig: Sendable {
     /// response that is read into memory. For a stream, the limit ends with the head of the response.
     public var timeout: Duration = .seconds(30)
     /// The longest time that a call waits for a network, counted from the start of the call. The default is `nil`:
-    /// without a network, the call fails at once with ``NetworkError/offline(_:)``.
+    /// without a network, the call fails at once, and ``NetworkError/isOffline`` is `true`.
     ///
-    /// Only calls that have sent nothing wait, and only if their body can be sent again: a call with a single-use body
-    /// (``RequestBody/oneShot(_:length:contentType:)``) fails at once. Waiting calls are sent as soon as
-    /// ``connectivity`` reports a network, each with the token of its own session, and fail if that session ends first.
-    /// They are kept in memory, and are lost when the process ends.
+    /// A call waits only if its last attempt has sent nothing, and only if its body can be sent again: a call with a
+    /// single-use body (``RequestBody/oneShot(_:length:contentType:)``) fails at once. Waiting calls are sent as soon
+    /// as ``connectivity`` reports a network, each with the token of its own session, and fail if that session ends
+    /// first. They are kept in memory, and are lost when the process ends.
     public var connectivityTimeout: Duration?
     /// Tells waiting calls when the device has a network.
     public var connectivity: any ConnectivityMonitor = .system
