@@ -244,6 +244,24 @@ import Testing
         #expect(transport.requests.map(\.bearer) == ["access-1"])
     }
 
+    @Test("a call whose token has expired fails without a network because of the refresh, and is offline")
+    func expired() async throws {
+        let time = ManualTimeSource()
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: StubTransport { _ in .failure(.offline) }, connectivity: nil, time: time)
+        try await tokens.signIn(
+            with: Tokens(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
+        time.advance(by: .seconds(120))
+        let failure = await error { _ = try await NetworkClient(tokens: tokens).send(Call<Answer>.get("/me")) }
+        guard case .refreshFailed = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(failure?.isOffline == true)
+        #expect(tokens.isSignedIn)
+    }
+
     @Test("a call whose token cannot be refreshed without a network waits too") func refreshing() async throws {
         let isOffline = Locked(false)
         let network = ManualConnectivityMonitor(isConnected: false)
