@@ -51,6 +51,21 @@ import Testing
         #expect(login.userName == "Grace")
     }
 
+    @Test("after an expiry and a registration that fails, a sign-out empties the form", arguments: [true, false])
+    func failedAfterExpiry(isCancelled: Bool) {
+        var state = GuestLoginState()
+        state.follow(.signedIn(SignedInSession(id: SessionID())))
+        state.follow(.expired(.noRefreshToken))
+        state.type("Ada")
+        guard let submission = state.begin(longestName: 40) else {
+            Issue.record("the registration does not begin")
+            return
+        }
+        if isCancelled { state.cancel() } else { state.end(.failure(.offline(.stub)), of: submission) }
+        state.follow(.signedOut)
+        #expect(state.userName.isEmpty && state.errorText == nil)
+    }
+
     @Test("after an expiry, a registration that cannot be saved keeps its input and says why") func unsavedAfterExpiry()
     {
         var state = GuestLoginState()

@@ -67,6 +67,17 @@
             signedBytes = Data(bytes[..<parts[1].endIndex])
         }
 
+        /// The claims of a token, whatever its header says.
+        /// - Returns: `nil` if the text is no token.
+        static func claims(of text: String) -> [String: StrictJSON]? {
+            let bytes = Array(text.utf8)
+            let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            guard bytes.count <= maximumSize, parts.count == 3, let payload = Base64URL.decode(parts[1]) else {
+                return nil
+            }
+            return try? object(payload)
+        }
+
         private static func object(_ bytes: [UInt8]) throws(FailedCheck) -> [String: StrictJSON] {
             let value: StrictJSON
             do throws(StrictJSON.Fault) {

@@ -66,8 +66,8 @@
         private func check(_ new: inout Tokens, after old: Tokens, _ metadata: ServerMetadata) async throws {
             guard let text = new.idToken else { return }
             do {
-                let former = old.idToken.flatMap { try? SignedToken($0.reveal()) }
-                if let token = try? SignedToken(text.reveal()) { try checkIdentity(of: token, former) }
+                let former = old.idToken.flatMap { SignedToken.claims(of: $0.reveal()) }
+                if let claims = SignedToken.claims(of: text.reveal()) { try checkIdentity(in: claims, former) }
                 var rules = server.rules(by: metadata)
                 rules.accessToken = new.accessToken
                 let verification = await server.link.run(within: Self.discoveryTimeout) { [server, rules] in
@@ -76,7 +76,7 @@
                 try verification.get()
             } catch let error as OAuthError {
                 switch error.kind {
-                // The last three: the server has begun to sign otherwise than when this process read its metadata.
+                // The last three: the server now signs differently from when this process read its metadata.
                 case .discovery, .cancelled, .idToken(.key), .idToken(.expiry), .idToken(.issueTime),
                     .idToken(.notBefore), .idToken(.algorithm), .idToken(.severalKeys), .idToken(.weakKey):
                     new.additionalFields["id_token"] = nil
@@ -90,22 +90,24 @@
         }
 
         /// Compares the claims that must not change.
-        private func checkIdentity(of token: SignedToken, _ former: SignedToken?) throws(OAuthError) {
-            guard token.claims["iss"]?.string?.isIdentical(to: server.issuer) == true else {
+        private func checkIdentity(
+            in claims: [String: StrictJSON], _ former: [String: StrictJSON]?
+        ) throws(OAuthError) {
+            guard claims["iss"]?.string?.isIdentical(to: server.issuer) == true else {
                 throw OAuthError(failed: .issuer, at: server.issuer)
             }
             guard let former else { return }
-            guard let subject = token.claims["sub"]?.string,
-                former.claims["sub"]?.string?.isIdentical(to: subject) == true
+            guard let subject = claims["sub"]?.string,
+                former["sub"]?.string?.isIdentical(to: subject) == true
             else { throw OAuthError(failed: .subject, at: server.issuer) }
-            func audience(of token: SignedToken) -> [String] {
-                token.claims["aud"]?.string.map { [$0] } ?? token.claims["aud"]?.strings ?? []
+            func audience(in claims: [String: StrictJSON]) -> [String] {
+                claims["aud"]?.string.map { [$0] } ?? claims["aud"]?.strings ?? []
             }
-            let audiences = audience(of: token)
-            let isSame = audience(of: former).allSatisfy { name in audiences.contains { $0.isIdentical(to: name) } }
+            let audiences = audience(in: claims)
+            let isSame = audience(in: former).allSatisfy { name in audiences.contains { $0.isIdentical(to: name) } }
             guard isSame else { throw OAuthError(failed: .audience, at: server.issuer) }
             // An ID token of a refresh needs no nonce. If both have one, it is that of the sign-in.
-            if let nonce = token.claims["nonce"], nonce != .null, let first = former.claims["nonce"]?.string,
+            if let nonce = claims["nonce"], nonce != .null, let first = former["nonce"]?.string,
                 nonce.string?.isIdentical(to: first) != true
             {
                 throw OAuthError(failed: .nonce, at: server.issuer)

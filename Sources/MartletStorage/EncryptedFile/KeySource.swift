@@ -31,8 +31,8 @@
 
         /// Looks up the key or passphrase. Blocks.
         /// - Parameter creates: Whether a missing file may be created now, if `createIfMissing` is set.
-        /// - Throws: ``StorageError``, never of the kind ``StorageError/Kind/foreign``: that is said of a record, and
-        ///   such a record is not deleted.
+        /// - Throws: ``StorageError``, never of the kind ``StorageError/Kind/foreign``. That kind describes a record,
+        ///   and a foreign record is never deleted.
         func material(creates: Bool, environment: [String: String]) throws(StorageError) -> Material {
             do throws(StorageError) {
                 return try found(creates: creates, environment: environment)

@@ -21,7 +21,11 @@ final class FileStorage: SecureStorage {
         self.folder = folder
         self.coding = coding
         self.ending = ending
-        coding.addPlace(folder) { (try? Self.savedKeys(in: folder, ending).isEmpty) != true }
+        coding.addPlace(folder) {
+            // A folder that cannot be listed may have one.
+            guard let keys = try? Self.savedKeys(in: folder, ending) else { return true }
+            return keys.contains { Self.file(of: $0, in: folder, ending).isSealed }
+        }
     }
 
     func read(_ key: String) async throws(StorageError) -> Data? {
@@ -79,7 +83,9 @@ final class FileStorage: SecureStorage {
         }
     }
 
-    private func file(of key: String) -> PrivateFile {
+    private func file(of key: String) -> PrivateFile { Self.file(of: key, in: folder, ending) }
+
+    private static func file(of key: String, in folder: String, _ ending: String) -> PrivateFile {
         PrivateFile(path: "\(folder)/\(EscapedName.path(of: key))\(ending)")
     }
 

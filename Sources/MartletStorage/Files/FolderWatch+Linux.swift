@@ -2,7 +2,7 @@
     internal import Dispatch
     internal import MartletLibc
 
-    /// Reports changes of files by watching its folder with inotify(7).
+    /// Reports changes of files by watching their folder with inotify(7).
     ///
     /// `@unchecked Sendable` is correct because the only use of the source is `cancel()`, which any thread may call.
     package struct FolderWatch: @unchecked Sendable {

@@ -178,7 +178,7 @@ package struct PrivateFile: Sendable {
     /// The first bytes of each sealed file.
     package static let sealedMagic = Array("MARTLET\0".utf8)
 
-    /// Whether there is a sealed file, which other users may be able to read.
+    /// Whether there is a sealed file, even one that other users can read.
     package var isSealed: Bool {
         let descriptor = System.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }

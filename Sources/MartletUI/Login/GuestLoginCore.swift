@@ -81,9 +81,13 @@ internal import MartletImages
         await progress
         // A canceled registration must not clear the one that replaced it.
         if running?.number == submission.number { running = nil }
-        state.end(outcome, of: submission)
-        // The session may have ended before this task continued.
-        if registration.session.canChange { follow() }
+        // The session may have ended before this task continued: the new one, or an unsaved one that is withdrawn.
+        let session = registration.session.canChange ? registration.session.state() : nil
+        var next = state
+        if let session { next.follow(session) }
+        next.end(outcome, of: submission)
+        if let session { next.follow(session) }
+        state = next
     }
 
     private func follow(_ monitor: TransferMonitor, _ submission: GuestLoginState.Submission) async {

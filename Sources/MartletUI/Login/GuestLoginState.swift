@@ -20,6 +20,9 @@ public struct GuestLoginState: Sendable, Hashable {
     private(set) var failures = 0
     /// Whether a user has been signed in since the last sign-out, perhaps by another form.
     private var hasBeenSignedIn = false
+    /// Whether a sign-out during the registration is that of the new session, which could not be saved. Then the form
+    /// stays as it is.
+    private var isWithdrawable = false
     /// Counts registrations, so that late events of an earlier one can be ignored.
     private var attempt = 0
 
@@ -53,7 +56,7 @@ public struct GuestLoginState: Sendable, Hashable {
         fail(Wording.unusablePicture.text)
     }
 
-    /// Begins a registration. What was entered since the last session ended is this guest's.
+    /// Begins a registration.
     /// - Returns: Its input; `nil` if a registration is already running or the name is not valid.
     mutating func begin(longestName: Int) -> Submission? {
         guard !isRegistering else { return nil }
@@ -69,7 +72,7 @@ public struct GuestLoginState: Sendable, Hashable {
         attempt += 1
         progress = UploadProgress()
         errorText = nil
-        if !isAuthenticated { hasBeenSignedIn = false }
+        isWithdrawable = !isAuthenticated
         return Submission(number: attempt, name: name, image: selectedImage)
     }
 
@@ -81,6 +84,7 @@ public struct GuestLoginState: Sendable, Hashable {
     mutating func end(_ outcome: Result<Guest, NetworkError>, of submission: Submission) {
         guard submission.number == attempt, isRegistering else { return }
         progress = nil
+        isWithdrawable = false
         switch outcome {
         case .success(let guest):
             self.guest = guest
@@ -96,6 +100,7 @@ public struct GuestLoginState: Sendable, Hashable {
         guard isRegistering else { return }
         attempt += 1
         progress = nil
+        isWithdrawable = false
     }
 
     /// Applies a state of the session. After a sign-out, the guest, the name, the picture and the error are cleared.
@@ -106,6 +111,7 @@ public struct GuestLoginState: Sendable, Hashable {
         guest = nil
         guard hasBeenSignedIn else { return }
         hasBeenSignedIn = false
+        guard !isWithdrawable else { return }
         // The next user must not see the previous user's name and picture.
         userName = ""
         selectedImage = nil

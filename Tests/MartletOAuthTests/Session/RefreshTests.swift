@@ -224,7 +224,24 @@
             #expect(tokens.currentTokens?.idToken == first)
         }
 
-        @Test("a server that begins to sign otherwise loses no session", arguments: ["algorithm", "keys", "nonce"])
+        @Test(
+            "an ID token of another user or server is refused, even if its algorithm is not supported",
+            arguments: ["none", "HS256", "ES512"], ["sub", "iss"])
+        func unsupportedAlgorithm(_ algorithm: String, _ claim: String) async throws {
+            let (world, tokens) = try await signedIn()
+            world.change { script in
+                script.edit = { test in
+                    test.header["alg"] = quoted(algorithm)
+                    test.claims[claim] = quoted("https://other.example.com")
+                }
+            }
+            await #expect(throws: SessionError.self) { try await tokens.refresh() }
+            #expect(tokens.currentTokens?.accessToken == "access-1-of-the-server")
+        }
+
+        @Test(
+            "a server that now signs differently loses no session",
+            arguments: ["algorithm", "unsupported", "keys", "nonce"])
         func signsOtherwise(_ change: String) async throws {
             var script = Script()
             script.metadata["id_token_signing_alg_values_supported"] = "[\"ES256\"]"
@@ -236,6 +253,7 @@
                 case "algorithm":
                     script.keys = [TestKey.es384.jwk]
                     script.signer = .es384
+                case "unsupported": script.edit = { $0.header["alg"] = quoted("HS256") }
                 case "keys":
                     var other = TestKey.es256.jwk
                     other["kid"] = nil

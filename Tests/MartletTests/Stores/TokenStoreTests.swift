@@ -61,7 +61,9 @@ import Testing
         "a file that cannot be decoded is unavailable and stays unchanged",
         arguments: [
             ("", StorageError.Kind.corrupt), ("{", .corrupt), (#"{"version":1}"#, .corrupt), ("MARTLET\0x", .corrupt),
-            (#"{"version":99,"session":{}}"#, .tooNew), (String(repeating: "x", count: 2 << 20), .foreign),
+            (#"{"version":99,"session":{}}"#, .tooNew),
+            (#"{"version":"2.1","session":{"id":7},"rotation":90}"#, .foreign),
+            (String(repeating: "x", count: 2 << 20), .foreign),
         ])
     func unreadable(content: String, kind: StorageError.Kind) async throws {
         try await TemporaryFolder.with { folder in

@@ -82,7 +82,7 @@ struct Exchange {
         var leftOrigin = false
         /// The target of the last redirect, as the cache names it; `nil` if there was none.
         var redirectTarget: String?
-        /// Whether the server performed a request with effects before it redirected to its result.
+        /// Whether the server performed a request that must not be repeated before it redirected to the result.
         var isPerformed = false
         /// The credential of the last request, if it was replaced before a redirect.
         var renewed: Credential?
@@ -195,7 +195,10 @@ struct Exchange {
         _ = try? await response.collect(upTo: 16 << 10)
         // After a cancellation or a timeout the next attempt may already be under way.
         try Task.checkCancellation()
-        report.isPerformed = report.isPerformed || redirect.request.method != request.method
+        // Of an idempotent method, several requests have the effect of one (RFC 9110, section 9.2.2).
+        if redirect.request.method != request.method, ![.put, .delete, .options].contains(request.method) {
+            report.isPerformed = true
+        }
         request = redirect.request
         // RFC 9110, section 15.4. The cache asks only on behalf of requests without conditions of their own.
         if hasCacheConditions { request.removeCacheConditions() }

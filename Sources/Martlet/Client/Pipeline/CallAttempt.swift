@@ -37,7 +37,8 @@ struct CallAttempt {
     private var source = Source.server
     private var unreadBody: ByteStream?
     private var ticket: CacheTicket?
-    /// Whether the server has performed the request, although it may refuse to show the result.
+    /// Whether the server has performed the request, although it may refuse to show the result, and would perform it
+    /// again.
     private var isPerformed = false
     /// Whether the observers know that the attempt has started, but not how it has ended.
     private var isUnderWay = false
@@ -174,7 +175,8 @@ struct CallAttempt {
         // A request redirected to another origin carries no token, so its response cannot reject the token.
         if report.leftOrigin { call.context.stamp = nil }
         if report.isStale { source = .cacheAfterFailure }
-        isPerformed = report.isPerformed
+        // A server that knows the key performs the request once.
+        isPerformed = report.isPerformed && call.context[IdempotencyKeys.Mark.self]?.isSent != true
         unreadBody = report.unreadBody
         return response
     }

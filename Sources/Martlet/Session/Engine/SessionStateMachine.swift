@@ -1004,9 +1004,14 @@ extension SessionStateMachine {
     /// The delay after a failure of the store is over.
     mutating func storeRetryDue() {
         (awaitsStoreRetry, retryHasWork) = (false, false)
+        saveRequested()
+        if needsReading { actions.append(.store(.read)) }
+    }
+
+    /// Asks the store to write and delete what it could not write and delete before. A delay that has begun goes on.
+    mutating func saveRequested() {
         if needs(.write), session?.isStoring == false { actions.append(.store(.write)) }
         if needs(.end) { actions.append(.store(.end)) }
-        if needsReading { actions.append(.store(.read)) }
     }
 
     private var needsReading: Bool {

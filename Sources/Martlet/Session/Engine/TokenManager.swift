@@ -376,7 +376,7 @@ extension TokenManager {
             await flushStore()
             guard hasPendingWork else { return }
             // The store has failed. The next attempt waits longer than a program that is about to exit may.
-            transition { machine in machine.storeRetryDue() }
+            transition { machine in machine.saveRequested() }
             await flushStore()
         }
         guard case .success = result else { return false }
@@ -1248,8 +1248,9 @@ extension TokenManager {
                 policy: policy, jitter: random(in: 0...1)))
     }
 
-    /// Starts watching the store for changes by other processes, once.
+    /// Starts watching the store for changes by other processes, once, unless each reading would prompt the user.
     private func watch() {
+        guard !store.readingPromptsUser else { return }
         // Only the store port calls this, one operation at a time. Do not hold the lock: the app may provide the store.
         guard core.withLock({ $0.watch == nil }), let changes = store.changes() else { return }
         (store as? any FileWatching)?.watchedFile?.onFailure { [weak self] failure in

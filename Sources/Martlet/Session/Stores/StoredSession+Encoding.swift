@@ -63,7 +63,10 @@ extension StoredSession {
         guard let first = bytes.first, !bytes.starts(with: PrivateFile.sealedMagic) else { return true }
         if first == UInt8(ascii: "{"), JSONValue(body: bytes) == nil { return true }
         let text = String(decoding: bytes, as: UTF8.self)
-        let names = ["\"version\":", "\"session\":{", "\"rotation\":", "\"bundle\":{"]
-        return names.count { text.contains($0) } > 2
+        let names = [
+            "\"version\":", "\"session\":{", "\"id\":", "\"rotation\":", "\"bundle\":{", "\"accessToken\":",
+            "\"account\":{",
+        ]
+        return names.count { text.contains($0) } >= names.count - 1
     }
 }

@@ -181,6 +181,22 @@ import Testing
         #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-2"])
     }
 
+    @Test("C88: a PUT, or a POST with a key, is sent again if its result may not be shown", arguments: [true, false])
+    func redirectedHarmlessly(isPut: Bool) async throws {
+        let app = try await App.signedIn { $0.interceptors = [IdempotencyKeys()] }
+        app.backend.beforeCall { request in
+            switch request.path {
+            case "/orders": .status(303, headers: [.location: "/orders/1"])
+            case "/orders/1": .status(request.bearer == "access-1" ? 401 : 204)
+            default: nil
+            }
+        }
+        try await app.client.send(Call<NoContent>(isPut ? .put : .post, "/orders"))
+        #expect(app.transport.requests(to: "/orders").map(\.bearer) == ["access-1", "access-2"])
+        let keys = app.transport.requests(to: "/orders").map { $0.headers[.idempotencyKey] }
+        #expect(isPut ? keys == [nil, nil] : keys[0] != nil && keys[0] == keys[1])
+    }
+
     @Test("C88: a POST that was redirected as it is, and then rejected, is sent again") func redirectedAsItIs()
         async throws
     {

@@ -76,6 +76,24 @@ import Testing
         #expect(await store.record?.tokens.refreshToken == "refresh-2")
     }
 
+    @Test("does not make a store that fails be asked more often later") func failingStore() async throws {
+        func writes(_ times: Int) async throws -> Int {
+            let (response, store) = (Gate(), FailingTokenStore())
+            response.open()
+            let app = try await Self.app(holding: response, store)
+            store.fail(.write, times: nil)
+            #expect(await app.call().isSuccess)
+            for _ in 0..<times { #expect(await !app.tokens.finishPendingWork()) }
+            let before = store.operations.count { $0 == .write }
+            for _ in 0..<6000 {
+                app.time.advance(by: .milliseconds(100))
+                await Task.yield()
+            }
+            return store.operations.count { $0 == .write } - before
+        }
+        #expect(try await writes(5) <= (try await writes(1)))
+    }
+
     @Test("a program that does not wait loses its session at a strict server") func lost() async throws {
         let (response, store) = (Gate(), FailingTokenStore())
         let app = try await Self.app(holding: response, store)

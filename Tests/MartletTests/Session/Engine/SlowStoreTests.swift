@@ -24,6 +24,7 @@ private struct PromptingStore: TokenStore {
 private final class RefusedStore: TokenStore {
     let inner = SimulatedDisk(time: ManualTimeSource()).open("one")
     let reads = Locked(0)
+    let changed = AsyncStream<Void>.makeStream()
 
     var readingPromptsUser: Bool { true }
     var lock: (any StoreLock)? { inner.lock }
@@ -34,12 +35,13 @@ private final class RefusedStore: TokenStore {
     }
 
     func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
-        try await inner.update(decide)
+        defer { changed.continuation.yield() }
+        return try await inner.update(decide)
     }
 
     func write(_ session: StoredSession) async throws { try await inner.write(session) }
     func delete() async throws { try await inner.delete() }
-    func changes() -> AsyncStream<Void>? { nil }
+    func changes() -> AsyncStream<Void>? { changed.stream }
 }
 
 /// A store whose first write fails, and whose second write succeeds but reports so late.
@@ -96,7 +98,8 @@ private final class StuckStore: TokenStore {
 }
 
 @Suite("A slow store", .timeLimit(.minutes(10))) struct SlowStoreTests {
-    @Test("a store whose reads prompt the user is not read because an endpoint rejects every token") func unasked()
+    @Test("a store whose reads prompt the user is not read because it changes, or an endpoint rejects every token")
+    func unasked()
         async throws
     {
         let store = RefusedStore()

@@ -6,8 +6,10 @@ import Testing
 
 /// A store whose operations wait at a gate after `hang()` was called, and whose lock waits at another gate.
 private final class StuckStubStore: TokenStore {
-    /// No read is repeated by itself, so that the tests know every sleeping task.
-    var readingPromptsUser: Bool { true }
+    /// If reads prompt the user, none is repeated by itself, so that a test knows every sleeping task. Nor are changes
+    /// noticed then.
+    let prompts = Locked(true)
+    var readingPromptsUser: Bool { prompts.withLock { $0 } }
 
     private struct StubLock: StoreLock {
         let store: StuckStubStore
@@ -110,6 +112,7 @@ private final class StuckStubStore: TokenStore {
     @Test(
         "a sign-out reports the failure, and deletes the record when the store responds again")
     func signOut() async throws {
+        store.prompts.withLock { $0 = false }
         let tokens = manager()
         try await tokens.signIn(with: .fresh(1))
         let events = tokens.events
@@ -150,6 +153,7 @@ private final class StuckStubStore: TokenStore {
     }
 
     @Test("a refresh that times out in the store queue does not check its lock") func journalDelayed() async throws {
+        store.prompts.withLock { $0 = false }
         let tokens = manager()
         try await tokens.signIn(with: .fresh(1))
         let gate = store.hang()
@@ -196,6 +200,7 @@ private final class StuckStubStore: TokenStore {
     }
 
     @Test("the session's lock is not held while a clock is read") func clock() async throws {
+        store.prompts.withLock { $0 = false }
         let watched = HookedTime()
         let tokens = manager(time: watched)
         try await tokens.signIn(with: .fresh(1))

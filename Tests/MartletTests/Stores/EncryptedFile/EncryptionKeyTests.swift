@@ -124,6 +124,19 @@
             }
         }
 
+        @Test("another program's file in the folder does not keep the key from being created") func foreignFile()
+            async throws
+        {
+            try await TemporaryFolder.with { folder in
+                mkdir(folder.path + "/values", 0o700)
+                try write(Data("mine".utf8), to: folder.path + "/values/notes.sealed")
+                let storage = AnySecureStorage.encryptedFiles(
+                    in: folder.path + "/values", key: .file(path: folder.path + "/key", createIfMissing: true))
+                try await storage.save(Data("1234".utf8), for: "pin")
+                #expect(try await storage.read("pin") == Data("1234".utf8))
+            }
+        }
+
         @Test("a sign-out deletes the record of a key that is behind a link") func linkedKey() async throws {
             try await TemporaryFolder.with { folder in
                 let (path, key) = (folder.path + "/session", folder.path + "/key")
