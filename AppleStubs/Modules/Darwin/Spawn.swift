@@ -1,5 +1,12 @@
 public import _DarwinTypes
 
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/sigsetops.3.html
+// Always available.
+public typealias sigset_t = UInt32
+public var SIGPIPE: Int32 { fatalError() }
+@discardableResult public func sigemptyset(_: UnsafeMutablePointer<sigset_t>!) -> Int32 { fatalError() }
+@discardableResult public func sigaddset(_: UnsafeMutablePointer<sigset_t>!, _: Int32) -> Int32 { fatalError() }
+
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/posix_spawn.2.html
 // Always available.
 public typealias posix_spawnattr_t = UnsafeMutableRawPointer

@@ -28,8 +28,7 @@ extension Invariant {
             let limit: Duration
             switch call.kind {
             case .signIn, .login: limit = SessionPolicy().storeTimeout
-            // Without a record, the first answer is that of the reading.
-            case .signOut: limit = SessionPolicy().storeTimeout * 2
+            case .signOut: limit = facts.limit(of: call) ?? .zero
             case .token, .renewal, .request, .adoption, .shared, .plain, .download, .account:
                 limit = .zero
             }
