@@ -137,6 +137,20 @@ import Testing
         }
     }
 
+    @Test("C72: refreshes that never reached the server leave the budget as it was") func budgetWithoutNetwork()
+        async throws
+    {
+        let app = try await App.signedIn()
+        app.backend.beforeRefresh { _ in throw TransportError.offline }
+        for _ in 0...SessionPolicy().refreshBudget {
+            await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+            app.time.advance(by: .seconds(1))
+        }
+        app.backend.beforeRefresh(nil)
+        try await app.tokens.refresh()
+        #expect(app.tokens.currentTokens?.accessToken == "access-2")
+    }
+
     @Test(
         "C72: after 16 s without a network the next call refreshes at once",
         arguments: [TransportError.offline, .cannotConnect("unknown host"), .cannotConnect("connection refused")])

@@ -76,10 +76,9 @@ struct ProbeConformanceTests {
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C90: an endpoint that needs no token is no probe, because it may accept any") func publicEndpoint()
-        async throws
-    {
-        let (app, gate) = try await hanging { $0 == "/broken" }
+    @Test("C90: an endpoint that needs no token is no probe, because it may accept any", arguments: [true, false])
+    func publicEndpoint(hasObservers: Bool) async throws {
+        let (app, gate) = try await hanging(hasObservers: hasObservers) { $0 == "/broken" }
         async let broken = app.call("/broken")
         await gate.waitForArrivals()
         let open = Task { try await app.client.data(for: Get("/public", .ifSignedIn)) }
@@ -111,10 +110,11 @@ struct ProbeConformanceTests {
     }
 
     /// An app whose token endpoint hangs until the gate is opened.
+    /// - Parameter hasObservers: Without observers, calls wait for a token before they are built.
     private func hanging(
-        rejecting isBroken: @escaping @Sendable (String) -> Bool
+        hasObservers: Bool = true, rejecting isBroken: @escaping @Sendable (String) -> Bool
     ) async throws -> (App, Gate) {
-        let app = try await App.signedIn()
+        let app = try await App.signedIn { if !hasObservers { $0.observers = [] } }
         let gate = Gate()
         app.backend.beforeCall { isBroken($0.path) ? .status(401) : nil }
         app.backend.beforeRefresh { _ in

@@ -107,8 +107,8 @@ extension Invariant {
             return "process \(life.process) ended session \(family) (\(reason)), but the server had rejected nothing"
         }
         for (position, life, event) in facts.events {
+            // An expiry in another process is reported as one.
             guard case .signedOutElsewhere(let session?) = event, let family = facts.family(of: session),
-                !facts.rejectedFamilies.contains(family),
                 !facts.calls.contains(where: { $0.position < position && $0.kind.endsSessions })
             else { continue }
             return

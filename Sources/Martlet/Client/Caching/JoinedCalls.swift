@@ -117,7 +117,7 @@ extension NetworkClient {
     private func mayJoin(_ call: OutgoingCall) -> Bool {
         // Only interceptors know what they will send.
         !pipeline.hasInterceptors && call.monitor == nil && call.receiver == nil && call.body == nil
-            && !JoinedCalls.isInside && UnattendedSignIn.current.isEmpty && tokens?.isRefreshingHere != true
+            && !JoinedCalls.isInside && !UnattendedSignIn.isUnderWay && tokens?.isRefreshingHere != true
             && !pipeline.slots.isHeldByHook
     }
 }

@@ -151,8 +151,11 @@ struct Authorizer: Sendable {
             return try assign(credential, to: &call)
         }
         try checkSession(of: call.authorization)
-        guard call.authorization.requirement == .required else { return }
-        try assign(try await tokens.credential(for: call.authorization.owner).get(), to: &call)
+        // From the time of its refresh on, a token is no longer called fresh, but it is valid until it expires.
+        switch await tokens.credential(for: call.authorization.owner) {
+        case .success(let credential): try assign(credential, to: &call)
+        case .failure(let error): if call.authorization.requirement == .required { throw error }
+        }
     }
 
     /// Puts the call's token on the request of the next attempt.

@@ -123,7 +123,7 @@ struct CallAttempt {
         }
         // A call made by a hook must not wait for the slot that the intercepted call holds. Nor must a sign-in that a
         // hook may be waiting for.
-        guard pipeline.slots.isHeldByHook || !UnattendedSignIn.current.isEmpty else { return false }
+        guard pipeline.slots.isHeldByHook || UnattendedSignIn.isUnderWay else { return false }
         claim = nil
         return true
     }

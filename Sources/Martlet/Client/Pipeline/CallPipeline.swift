@@ -186,7 +186,8 @@ extension CallPipeline {
     @inline(never)
     func waitForToken(of call: inout OutgoingCall) async throws(NetworkError) {
         guard let tokens, !tokens.isRefreshingHere, try waitsEarly(call) else { return }
-        call.finishWait(await tokens.credential(for: call.start.owner, .mayProbe))
+        let patience = call.start.requirement == .required ? SessionStateMachine.Patience.mayProbe : .waits
+        call.finishWait(await tokens.credential(for: call.start.owner, patience))
     }
 
     private func waitsEarly(_ call: OutgoingCall) throws(NetworkError) -> Bool {

@@ -97,6 +97,8 @@ extension SessionStateMachine {
         var firstSentAt: Duration?
         /// The number of times that the token was sent again after a lost response.
         var replays = 0
+        /// The charge against the budget; `nil` if the refresh is free.
+        var charge: WastefulRefresh?
 
         var stamp: SessionStamp { record.stamp }
     }

@@ -394,7 +394,8 @@ extension SessionStateMachine {
             return failure
         }
         session.wastefulRefreshes.removeAll { $0.startedAt + policy.refreshWindow <= now }
-        if let charge = budgetCharge(session, reason, at: now) {
+        let charge = budgetCharge(session, reason, at: now)
+        if let charge {
             guard session.wastefulRefreshes.count < policy.refreshBudget else {
                 let opensAt = (session.wastefulRefreshes.first?.startedAt ?? now) + policy.refreshWindow
                 return RefreshError(
@@ -404,7 +405,7 @@ extension SessionStateMachine {
             }
             session.wastefulRefreshes.append(charge)
         }
-        let job = RefreshJob(id: makeID(), record: session.record)
+        let job = RefreshJob(id: makeID(), record: session.record, charge: charge)
         session.refresh = .preparing(job)
         emit(.refreshStarted(job.stamp, reason))
         actions.append(.refresh(job))
@@ -582,7 +583,13 @@ extension SessionStateMachine {
     /// Ends a refresh with a transient error: fails its waiters and starts the backoff.
     private mutating func fail(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
         guard var session else { return }
-        if !failure.neverReachedServer { session.failures += 1 }
+        if failure.neverReachedServer {
+            if let charge = job.charge, let index = session.wastefulRefreshes.lastIndex(of: charge) {
+                session.wastefulRefreshes.remove(at: index)
+            }
+        } else {
+            session.failures += 1
+        }
         let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: moment.jitter)
         session.refresh = .backingOff(until: moment.uptime + wait)
         session.lastFailure = failure

@@ -51,9 +51,20 @@ public final class TokenManager: Sendable {
     /// Reads the store once for all callers whose replays were rejected.
     private let lookups: SingleFlight<StoreReading>
     private let core: Locked<Core>
-    /// The managers whose refresh the current task is part of, each with the session that it refreshes. A refresher's
-    /// calls to its own manager must neither wait for that refresh nor use another session's token.
-    @TaskLocal private static var refreshing: [ObjectIdentifier: CallOwner] = [:]
+    /// The managers whose refreshers the current task is part of. A refresher's calls to its own manager must neither
+    /// wait for its refresh nor use another session's token.
+    @TaskLocal private static var refreshing: [ObjectIdentifier: RunningRefresher] = [:]
+
+    private final class RunningRefresher: Sendable {
+        /// The session that is refreshed.
+        let owner: CallOwner
+        /// A task that outlives the refresher inherits the task-local value, but makes calls like any other.
+        let isOver = Locked(false)
+
+        init(of owner: CallOwner) {
+            self.owner = owner
+        }
+    }
 
     private static let lastNumber = Locked(0)
 
@@ -483,7 +494,9 @@ extension TokenManager {
     }
 
     /// The unattended sign-in to this manager that the current task is part of.
-    var unattendedSignIn: UnattendedSignIn? { UnattendedSignIn.current[ObjectIdentifier(self)] }
+    var unattendedSignIn: UnattendedSignIn? {
+        UnattendedSignIn.current[ObjectIdentifier(self)].flatMap { $0.isOver ? nil : $0 }
+    }
 
     /// The first step of a call: its owner and, without suspending, a token that needs no refresh.
     func beginCall() -> (owner: CallOwner, credential: Credential?) {
@@ -723,7 +736,12 @@ extension TokenManager {
     var isRefreshingHere: Bool { refreshOwner != nil }
 
     /// The session that is refreshed, if the current task is part of a refresh by this manager.
-    private var refreshOwner: CallOwner? { Self.refreshing[ObjectIdentifier(self)] }
+    private var refreshOwner: CallOwner? {
+        guard let running = Self.refreshing[ObjectIdentifier(self)], !running.isOver.withLock({ $0 }) else {
+            return nil
+        }
+        return running.owner
+    }
 
     /// Sends a request to the machine, and repeats it whenever the machine says so.
     private func resolve(_ ask: @escaping MachineRequest) async -> Result<Credential, SessionError> {
@@ -988,12 +1006,20 @@ extension TokenManager {
         } else {
             next = await refreshOnce(job, holding: lock)
         }
+        if isConfirmingExpiry(of: job) { await awaitConfirmation(of: job) }
         // Write the result while holding the lock: the next process that acquires it must find the new record.
         await flushStore()
         // The next process must not find the record of a session that has ended since, either.
         if core.withLock({ $0.machine.needs(.end) }) { await flushStore() }
         core.withLock { $0.refreshLock = nil }
         return isConfirmingExpiry(of: job) ? job : next
+    }
+
+    /// Waits until the store has answered about an expiry. If it hangs, the waiting callers are told so.
+    private func awaitConfirmation(of job: SessionStateMachine.RefreshJob) async {
+        let result = await storeLimits.run(within: policy.storeTimeout) { [self] in await flushStore() }
+        guard case .failure = result else { return }
+        lockFailed(StorageError(.unreachable, "the store has not confirmed the end of the session yet"), for: job)
     }
 
     private func isConfirmingExpiry(of job: SessionStateMachine.RefreshJob) -> Bool {
@@ -1079,12 +1105,14 @@ extension TokenManager {
     /// Runs the refresher within its time limit.
     private func sendRefresh(_ job: SessionStateMachine.RefreshJob) async -> Result<Tokens, any Error> {
         guard let owner = core.withLock({ $0.machine.owner(of: job) }) else { return .failure(CancellationError()) }
-        let refreshing = Self.refreshing.merging([ObjectIdentifier(self): owner]) { $1 }
+        let running = RunningRefresher(of: owner)
+        let refreshing = Self.refreshing.merging([ObjectIdentifier(self): running]) { $1 }
         return await Self.$refreshing.withValue(refreshing) {
             await deliver(within: policy.attemptTimeout, by: limits, graceAfterSleep: Self.wakeGrace) {
                 [refresher, tokenEndpoint] in
                 // Do not send if the tokens of an earlier attempt have arrived late.
                 guard self.core.withLock({ $0.machine.isSending(job) }) else { throw CancellationError() }
+                defer { running.isOver.withLock { $0 = true } }
                 return try await refresher.refresh(job.record.tokens, over: tokenEndpoint)
             } late: { tokens in
                 _ = self.finishRefresh(job, .success(tokens))

@@ -4,9 +4,17 @@ final class UnattendedSignIn: Sendable {
     /// The managers that the current task signs in to, each with the sign-in that the task is part of.
     @TaskLocal static var current: [ObjectIdentifier: UnattendedSignIn] = [:]
 
+    /// Whether the current task is part of a sign-in to any manager.
+    static var isUnderWay: Bool { current.values.contains { !$0.isOver } }
+
     /// The epoch (``TokenManager/epoch``) at its start, or after its own latest sign-in.
     private let epoch: Locked<Int>
     private let followsExpiry: Bool
+    private let hasEnded = Locked(false)
+
+    /// Whether the sign-in has ended. A task that outlives it inherits the task-local value, but makes calls like any
+    /// other.
+    var isOver: Bool { hasEnded.withLock { $0 } }
 
     /// - Parameter owner: The sign-in state at its start.
     init(since owner: CallOwner) {
@@ -36,6 +44,7 @@ final class UnattendedSignIn: Sendable {
     ) async -> Outcome {
         guard let tokens, tokens.unattendedSignIn == nil else { return await signIn() }
         let started = UnattendedSignIn(since: owner ?? tokens.givingWayOwner)
+        defer { started.hasEnded.withLock { $0 = true } }
         return await $current.withValue(current.merging([ObjectIdentifier(tokens): started]) { $1 }) { await signIn() }
     }
 }

@@ -127,20 +127,82 @@ import Testing
         #expect(tokens.state == .signedIn(bob) && failures.withLock { $0.count } == 1)
     }
 
-    @Test("C85: what a refresher sends through the app's client carries the token of the session that it refreshes")
-    func refresherOwnCall() async throws {
-        let client = Locked<NetworkClient?>(nil)
+    @Test(
+        "C85: what a refresher sends through the app's client carries the token of the session that it refreshes",
+        arguments: [AuthenticationRequirement.required, .ifSignedIn], [true, false])
+    func refresherOwnCall(_ requirement: AuthenticationRequirement, isForced: Bool) async throws {
+        let (client, time) = (Locked<NetworkClient?>(nil), ManualTimeSource())
         let transport = StubTransport { _ in .status(204) }
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory,
             refresher: .custom { _, _ in
-                _ = try await client.withLock { $0 }?.data(for: Get("/keys"))
+                _ = try await client.withLock { $0 }?.data(for: Get("/keys", requirement))
                 return .fresh(2)
-            }, transport: transport, time: ManualTimeSource())
+            }, transport: transport, time: time)
         client.withLock { $0 = NetworkClient(tokens: tokens) }
-        try await tokens.signIn(with: .fresh(1))
-        try await tokens.refresh()
+        try await tokens.signIn(with: .expiring(in: .seconds(3600), 1))
+        if isForced {
+            try await tokens.refresh()
+        } else {
+            // Ahead of time, while the token is valid.
+            time.advance(by: .seconds(3590))
+            _ = try await tokens.validTokens()
+            #expect(await tokens.finishPendingWork())
+        }
         #expect(transport.requests.map(\.bearer) == [Tokens.fresh(1).accessToken.reveal()])
+    }
+
+    @Test("C85: a task that a refresher has started makes calls like any other once the refresher has returned")
+    func taskOfRefresher() async throws {
+        let (client, task, gate) = (Locked<NetworkClient?>(nil), Locked<Task<Void, any Error>?>(nil), Gate())
+        let (transport, time, count) = (StubTransport { _ in .status(204) }, ManualTimeSource(), Locked(1))
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory,
+            refresher: .custom { _, _ in
+                task.withLock { task in
+                    task =
+                        task
+                        ?? Task {
+                            await gate.pass()
+                            _ = try await client.withLock { $0 }?.data(for: Get("/ping"))
+                        }
+                }
+                return count.withLock { count in
+                    count += 1
+                    return .expiring(in: .seconds(60), count)
+                }
+            }, transport: transport, time: time)
+        client.withLock { $0 = NetworkClient(tokens: tokens) }
+        try await tokens.signIn(with: .expiring(in: .seconds(60), 1))
+        try await tokens.refresh()
+        // The token has expired, and the call of the task refreshes it.
+        time.advance(by: .seconds(61))
+        gate.open()
+        try await task.withLock { $0 }?.value
+        #expect(transport.requests.map(\.bearer) == [Tokens.fresh(3).accessToken.reveal()])
+    }
+
+    @Test("C87: a task that an automatic sign-in has started causes another one after a sign-out")
+    func taskOfAutomaticSignIn() async throws {
+        let (task, gate, backend) = (Locked<Task<Int, any Error>?>(nil), Gate(), SimulatedBackend())
+        let app = App(backend) { config in
+            config.automaticSignIn = { client in
+                task.withLock { task in
+                    task =
+                        task
+                        ?? Task {
+                            await gate.pass()
+                            return try await client.data(for: Get("/me")).status
+                        }
+                }
+                try await client.tokens?.signIn(with: backend.issue())
+            }
+        }
+        #expect(await app.call().isSuccess)
+        await app.tokens.signOut()
+        gate.open()
+        #expect(try await task.withLock { $0 }?.value == 200)
+        #expect(app.tokens.isSignedIn)
     }
 
     @Test("C87: a call that an automatic sign-in holds and that was made while a user was stored ends with that user")
