@@ -68,6 +68,7 @@ public var SHUT_WR: Int32 { fatalError() }
 // Always available.
 public typealias nfds_t = UInt32
 public var POLLIN: Int32 { fatalError() }
+public var POLLOUT: Int32 { fatalError() }
 public struct pollfd {
     public var fd: Int32
     public var events: Int16

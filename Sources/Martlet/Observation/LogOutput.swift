@@ -107,6 +107,10 @@ private final class LogLines: Sendable {
             let count = rest.withUnsafeBytes { System.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                // Another process has made the shared output non-blocking. Wait as for any other.
+                var output = [pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)]
+                if System.poll(&output, timeout: -1) < 0, errno != EINTR { return }
             } else if errno != EINTR {
                 return
             }

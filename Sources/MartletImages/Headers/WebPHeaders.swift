@@ -13,10 +13,16 @@ enum WebPHeaders {
         }
         if announced != bytes.count - 8 { description.hasOtherMetadata = true }
         var offset = 12
+        var seen: Set<String> = []
         while let name = bytes.name(at: offset),
             let length = bytes.number(at: offset + 4, bytes: 4, isLittleEndian: true)
         {
-            take(name, bytes.part(from: offset + 8, count: length), &description)
+            if isSkipped(name, after: seen) {
+                description.hasOtherMetadata = true
+            } else {
+                take(name, bytes.part(from: offset + 8, count: length), &description)
+            }
+            seen.insert(name)
             offset += 8 + min(length, bytes.count) + length % 2
         }
         guard description.size.width > 0, description.size.height > 0 else {
@@ -30,6 +36,16 @@ enum WebPHeaders {
         }
         description.orientation = description.exif.flatMap(EXIF.orientation) ?? .up
         return description
+    }
+
+    /// Whether decoders skip a chunk because of its position, so that it may hide anything.
+    private static func isSkipped(_ name: String, after seen: Set<String>) -> Bool {
+        let hasPicture = !seen.isDisjoint(with: ["VP8 ", "VP8L", "ANMF"])
+        switch name {
+        case "VP8 ", "VP8L": return hasPicture
+        case "ALPH", "ICCP": return hasPicture || seen.contains(name) || !seen.contains("VP8X")
+        default: return false
+        }
     }
 
     private static func take(_ name: String, _ content: ByteView, _ description: inout ImageDescription) {

@@ -110,6 +110,18 @@ struct PassThroughTests {
     }
 
     @Test(
+        "a WebP with chunks that decoders skip is re-encoded",
+        arguments: ["VP8 ", "VP8L", "ALPH", "ICCP", "NOTE"])
+    func hidden(chunk: String) async throws {
+        var file = try Pictures.data("clean.webp")
+        file += Data(chunk.utf8) + Data([UInt8(Self.text.count), 0, 0, 0]) + Self.text
+        if Self.text.count % 2 == 1 { file.append(0) }
+        let size = file.count - 8
+        for index in 0..<4 { file[4 + index] = UInt8(truncatingIfNeeded: size >> (8 * index)) }
+        #expect(!(await passes(file, as: .webP)))
+    }
+
+    @Test(
         "a JPEG with plain tables and headers passes through",
         arguments: [
             (0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1]), (0xDD, [0, 0]),

@@ -167,10 +167,12 @@ import Testing
     }
 
     @Test(
-        "concurrent lines are written whole, and without colors if the output is no terminal") func whole() async throws
-    {
+        "concurrent lines are written whole, and without colors if the output is no terminal",
+        arguments: [false, true])
+    func whole(isNonBlocking: Bool) async throws {
         // A pipe accepts long lines in parts, and lets other writers in while it is full.
         let pipe = Pipe()
+        if isNonBlocking { _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFL, O_NONBLOCK) }
         let output = LogOutput(
             descriptor: pipe.fileHandleForWriting.fileDescriptor, environment: ["TERM": "xterm"])
         #expect(!output.showsColors)

@@ -39,18 +39,24 @@ public struct ResponseBytes: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let iterator: ByteStream.AsyncIterator
         private let failures: Failures
+        /// Whether the pass has ended, or failed. Then there is nothing more to read.
+        private var isOver = false
 
         fileprivate init(_ bytes: ResponseBytes) {
             self.iterator = bytes.stream.makeAsyncIterator()
             self.failures = bytes.failures
         }
 
-        /// The next piece, or `nil` at the end.
+        /// The next piece, or `nil` at the end and after an error.
         /// - Throws: ``NetworkError``.
         public mutating func next() async throws(NetworkError) -> Data? {
+            guard !isOver else { return nil }
             do {
-                return try await iterator.next()
+                let piece = try await iterator.next()
+                isOver = piece == nil
+                return piece
             } catch {
+                isOver = true
                 throw failures.failure(from: error)
             }
         }

@@ -38,7 +38,8 @@ final class SessionBoundBody: Sendable {
     func next() async throws -> Data? {
         let race = Race<Data?>()
         return try await tokens.whileCurrent(owner, race) {
-            self.requests.yield(race)
+            // An earlier wait was cancelled, and has ended the pass.
+            if case .terminated = self.requests.yield(race) { race.finish(.failure(CancellationError())) }
         } onEnd: {
             self.stop()
         }

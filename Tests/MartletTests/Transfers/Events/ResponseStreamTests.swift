@@ -85,6 +85,39 @@ import Testing
         #expect(failure?.response?.body == Data(#"{"message":"no such film"}"#.utf8))
     }
 
+    @Test("a pass that has failed ends, and its failure is reported once") func afterFailure() async throws {
+        struct BreakLog: NetworkObserver {
+            let log: Log
+            func observe(_ event: CallEvent) { if case .streamBroke = event { log.add("broke") } }
+        }
+        let server = DownloadServer(Data(count: 3500))
+        server.change { $0.breaks = [2000] }
+        let log = Log()
+        let client = client(server.transport) {
+            $0.observers = [BreakLog(log: log)]
+        }
+        var iterator = try await client.stream(Get("/film", .none)).value.makeAsyncIterator()
+        await #expect(throws: NetworkError.self) { while try await iterator.next() != nil {} }
+        for _ in 1...3 { #expect(try await iterator.next() == nil) }
+        #expect(log.lines == ["broke"])
+    }
+
+    @Test("a pass whose read was cancelled does not hang") func afterCancellation() async throws {
+        let (app, gate) = (try await App.signedIn(), Gate())
+        let stream = ByteStream {
+            {
+                try await gate.passUnlessCancelled()
+                return nil
+            }
+        }
+        let body = SessionBoundBody(stream, tokens: app.tokens, owner: app.tokens.currentOwner)
+        let reading = Task { try await body.next() }
+        await gate.waitForArrivals()
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+        await #expect(throws: CancellationError.self) { try await body.next() }
+    }
+
     @Test("a broken connection is the same error as that of a call") func broken() async throws {
         let server = DownloadServer(Data(count: 3500))
         server.change { $0.breaks = [2000] }
