@@ -74,7 +74,7 @@ enum Feature: Int, CaseIterable {
             case .commits: hasRefreshed = true
             case .abandons(let send): abandoned.insert(send)
             case .delivers(let send) where abandoned.contains(send): reached.insert(.ignoredCancellation)
-            case .breaks(_, let reason, _) where reason.contains("never"): reached.insert(.hangs)
+            case .breaks(_, let reason, _, _) where reason.contains("never"): reached.insert(.hangs)
             case .plainRequest: reached.insert(.plain)
             case .empties: reached.insert(.emptied)
             case .connects(false): reached.insert(.outages)

@@ -45,7 +45,7 @@ struct Transcript {
         case .repeats(let send, let token):
             "server: refresh \(send) is granted again within the grace period, \(token.text)"
         case .refuses(let send, let reason): "server: refresh \(send) is rejected, \(reason.text)"
-        case .breaks(let send, let reason, let retryAfter):
+        case .breaks(let send, let reason, let retryAfter, _):
             "server: refresh \(send): \(reason)" + (retryAfter.map { ", try again after \($0.text)" } ?? "")
         case .delivers(let send): "network: the response to refresh \(send) arrives"
         case .abandons(let send): "network: the client stops waiting for refresh \(send)"

@@ -22,6 +22,8 @@ struct Facts {
         /// Whether the response arrived when the process may have stopped waiting for it.
         var isLate = false
         var brokeOff: Int?
+        /// Whether the request has not left the device.
+        var isUnsent = false
         var retryAfter: Duration?
         var abandoned: Int?
         var refused: (position: Int, reason: Rejection)?
@@ -120,8 +122,9 @@ struct Facts {
         case .refuses(let send, let reason):
             sends[send - 1].refused = (position, reason)
             rejectedFamilies.insert(sends[send - 1].token.family)
-        case .breaks(let send, _, let retryAfter):
+        case .breaks(let send, _, let retryAfter, let isUnsent):
             sends[send - 1].brokeOff = position
+            sends[send - 1].isUnsent = isUnsent
             sends[send - 1].retryAfter = retryAfter
         case .delivers(let send):
             sends[send - 1].delivered = position

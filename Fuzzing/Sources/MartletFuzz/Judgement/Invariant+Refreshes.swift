@@ -166,7 +166,7 @@ extension Invariant {
     ) { facts in
         var starts: [Life: [(at: Duration, family: Int, redeemedAt: Duration)]] = [:]
         for send in facts.sends {
-            guard let (at, redeemedAt) = facts.waste(send) else { continue }
+            guard !send.isUnsent, let (at, redeemedAt) = facts.waste(send) else { continue }
             // A session that has ended and is found in the store again has a new budget.
             let end = facts.lastEnd(of: send.token.family, in: send.life, before: send.position)
             let earlier = (starts[send.life] ?? []).filter {

@@ -167,7 +167,7 @@ enum Occurrence: Sendable {
     /// The server rejects the token.
     case refuses(send: Int, Rejection)
     /// The server or the network fails.
-    case breaks(send: Int, String, retryAfter: Duration?)
+    case breaks(send: Int, String, retryAfter: Duration?, isUnsent: Bool = false)
     /// The response, or the error of the network, arrives.
     case delivers(send: Int)
     /// The process stops waiting for the response.

@@ -75,7 +75,7 @@ extension SimulatedServer {
     private func fail(
         _ send: Int, _ kind: RefreshError.Kind, _ reason: String, isUnsent: Bool = false
     ) -> Result<Tokens, any Error> {
-        history.add(.breaks(send: send, reason, retryAfter: nil))
+        history.add(.breaks(send: send, reason, retryAfter: nil, isUnsent: isUnsent || kind == .offline))
         var error = RefreshError(kind, description: reason)
         if isUnsent { error.mayHaveSpentToken = false }
         return .failure(error)

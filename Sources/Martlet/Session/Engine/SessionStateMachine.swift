@@ -584,7 +584,10 @@ extension SessionStateMachine {
     private mutating func fail(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
         guard var session else { return }
         if failure.neverReachedServer {
-            if let charge = job.charge, let index = session.wastefulRefreshes.lastIndex(of: charge) {
+            // Before a replay, the server was reached.
+            if job.replays == 0, let charge = job.charge,
+                let index = session.wastefulRefreshes.lastIndex(of: charge)
+            {
                 session.wastefulRefreshes.remove(at: index)
             }
         } else {
