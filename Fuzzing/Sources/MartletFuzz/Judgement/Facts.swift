@@ -124,8 +124,7 @@ struct Facts {
             rejectedFamilies.insert(sends[send - 1].token.family)
         case .breaks(let send, _, let retryAfter, let isUnsent):
             sends[send - 1].brokeOff = position
-            sends[send - 1].isUnsent = isUnsent
-            sends[send - 1].retryAfter = retryAfter
+            (sends[send - 1].isUnsent, sends[send - 1].retryAfter) = (isUnsent, retryAfter)
         case .delivers(let send):
             sends[send - 1].delivered = position
             sends[send - 1].isLate = time(position) - time(sends[send - 1].position) >= script.requestLimit
