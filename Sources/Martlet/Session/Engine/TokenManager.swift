@@ -1006,20 +1006,12 @@ extension TokenManager {
         } else {
             next = await refreshOnce(job, holding: lock)
         }
-        if isConfirmingExpiry(of: job) { await awaitConfirmation(of: job) }
         // Write the result while holding the lock: the next process that acquires it must find the new record.
         await flushStore()
         // The next process must not find the record of a session that has ended since, either.
         if core.withLock({ $0.machine.needs(.end) }) { await flushStore() }
         core.withLock { $0.refreshLock = nil }
         return isConfirmingExpiry(of: job) ? job : next
-    }
-
-    /// Waits until the store has answered about an expiry. If it hangs, the waiting callers are told so.
-    private func awaitConfirmation(of job: SessionStateMachine.RefreshJob) async {
-        let result = await storeLimits.run(within: policy.storeTimeout) { [self] in await flushStore() }
-        guard case .failure = result else { return }
-        lockFailed(StorageError(.unreachable, "the store has not confirmed the end of the session yet"), for: job)
     }
 
     private func isConfirmingExpiry(of job: SessionStateMachine.RefreshJob) -> Bool {

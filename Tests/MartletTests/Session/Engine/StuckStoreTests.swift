@@ -199,36 +199,6 @@ private final class StuckStubStore: TokenStore {
         #expect(store.acquired.withLock { $0 } == 2)
     }
 
-    @Test("callers of a refresh are told that the store hangs while an expiry is confirmed") func hangingConfirmation()
-        async throws
-    {
-        let hanging = Gate()
-        let tokens = TokenManager(
-            baseURL: "https://api.example.com", store: store,
-            refresher: .custom { [store] _, _ in
-                store.gate.withLock { $0 = hanging }
-                throw RefreshRejectedError()
-            }, transport: StubTransport { _ in .status(404) }, time: time)
-        try await tokens.signIn(with: .fresh(1))
-        let refresh = Task { try await tokens.refresh() }
-        try await passTime(until: refresh)
-        let error = await #expect(throws: SessionError.self) { try await refresh.value }
-        guard case .refreshFailed(let failure)? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(failure.kind == .storage && tokens.state.isSignedIn)
-        store.gate.withLock { $0 = nil }
-        hanging.open()
-        await tokens.flushStore()
-        time.advance(by: .seconds(60))
-        await #expect(throws: SessionError.self) { try await tokens.refresh() }
-        guard case .expired = tokens.state else {
-            Issue.record("\(tokens.state)")
-            return
-        }
-    }
-
     @Test("the session's lock is not held while a clock is read") func clock() async throws {
         store.prompts.withLock { $0 = false }
         let watched = HookedTime()
