@@ -19,9 +19,8 @@ internal import HTTPTypes
 ///   not count.
 ///
 /// Typed calls use the cache; downloads, streams and calls with a ``TransferMonitor`` do not, so they always fail with
-/// `only-if-cached`. The cache stores only
-/// responses with status 200, 203, 204, 404 or 410, and none that follows a redirect or answers a request with
-/// conditions of its own. Nothing is written to disk.
+/// `only-if-cached`. The cache stores only responses with status 200, 203, 204, 404 or 410, and none that follows a
+/// redirect or answers a request with conditions of its own. Nothing is written to disk.
 ///
 /// A cached response still needs a valid session: the call waits for its token first. The response has an `Age` field.
 public final class HTTPCache: Sendable {
