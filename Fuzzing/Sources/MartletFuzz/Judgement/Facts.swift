@@ -12,7 +12,8 @@ struct Facts {
         let position: Int
         /// The position at which the engine handed the token to the refresher.
         let decidedAt: Int
-        /// The state of the lock for the process when it sent the token.
+        /// The state of the lock for the process when it sent the token. If a refresher takes so long that the next
+        /// refresh of the process has requested the lock before, the state until then.
         let lock: StoreHistory.Lock
         /// The position at which the process requested its last update of the record before it sent the token. That
         /// update wrote the journal. 0 if there was none, because the store was busy.
@@ -98,6 +99,9 @@ struct Facts {
     private(set) var repaired = Int.max
     private(set) var rejectedFamilies: Set<Int> = []
     private var indices: [Int: Int] = [:]
+    /// The tokens that refreshers have got and not sent yet: the number of each, and the state of the lock when the
+    /// process requested it again.
+    private var unsent: [Life: [Int: StoreHistory.Lock?]] = [:]
     /// The adoptions in progress.
     private var adopting: [Life: Int] = [:]
 
@@ -106,7 +110,15 @@ struct Facts {
         history = world.history
         former = world.former.flatMap { place in world.script.former.map { (place.family, $0.expiry) } }
         if script.start != .nothing { store.begin(with: TokenName(family: 1, number: 0)) }
-        for (position, entry) in history.entries.enumerated() { add(entry.what, at: position) }
+        var decisions: [Int: [(life: Life, send: Int)]] = [:]
+        for entry in history.entries {
+            guard case .sends(let life, let number, _, let decidedAt) = entry.what else { continue }
+            decisions[decidedAt, default: []].append((life, number))
+        }
+        for (position, entry) in history.entries.enumerated() {
+            for (life, send) in decisions[position] ?? [] { unsent[life, default: [:]][send] = .some(nil) }
+            add(entry.what, at: position)
+        }
         store.finish(history)
     }
 
@@ -116,7 +128,7 @@ struct Facts {
             sends.append(
                 Send(
                     number: number, life: life, token: token, position: position, decidedAt: decidedAt,
-                    lock: store.lockForSending(by: life),
+                    lock: (unsent[life]?.removeValue(forKey: number) ?? nil) ?? store.lockForSending(by: life),
                     prepared: store.lastUpdate(of: life, before: decidedAt) ?? 0))
         case .commits(let send, _), .repeats(let send, _): sends[send - 1].committed = position
         case .refuses(let send, let reason):
@@ -170,6 +182,11 @@ struct Facts {
     }
 
     private mutating func add(_ event: SimulatedDisk.Event, of life: Life, at position: Int) {
+        if case .requested(.lock) = event {
+            for (send, lock) in unsent[life] ?? [:] where lock == nil {
+                unsent[life]?[send] = store.lockForSending(by: life)
+            }
+        }
         store.add(event, of: life, at: position)
         if case .wrote(let session) = event, let former, let call = adopting[life] {
             adoptions.append((position, call, session.id))

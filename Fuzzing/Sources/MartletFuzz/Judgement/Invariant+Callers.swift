@@ -228,7 +228,12 @@ extension Facts {
     ) -> [(call: Int, at: Duration)] {
         // Processes report an event after it has happened, and a request may be on its way when that happens. The clock
         // may have jumped in between.
-        let end = endOfRefresh(after: start, in: life).earliest
+        let ended = endOfRefresh(after: start, in: life).earliest
+        // Once the server has refused the refresh, nothing replaces the token. The store may take its time to confirm
+        // the expiry.
+        let refusal = sends.filter { $0.life == life && $0.token == token && $0.refused != nil }
+            .compactMap(\.delivered).filter { $0 > start }.min().map(time)
+        let end = min(ended, refusal ?? ended)
         let carriers = requests.filter { $0.exchange.life == life && $0.exchange.token == token }
         let during = carriers.filter { time($0.position) > time(start) && time($0.position) < end }
         let accepted = during.compactMap { _, exchange in

@@ -25,6 +25,8 @@ extension SessionStateMachine {
         var standing = Standing.good
         /// Whether the server has accepted the current token. Tracked only if the token's lifetime is unknown.
         var wasAccepted = false
+        /// The reason why the store has not confirmed an expiry within its time limit. Callers get it until it has.
+        var confirmationFailure: RefreshError?
         /// The error of the last refresh that failed.
         var lastFailure: RefreshError?
         /// The number of consecutive failed refreshes that reached the server.
@@ -207,6 +209,7 @@ extension SessionStateMachine.ActiveSession {
         refresh = .idle
         standing = .good
         wasAccepted = false
+        confirmationFailure = nil
         lastFailure = nil
         failures = 0
     }

@@ -211,7 +211,9 @@ extension SessionStateMachine {
         else { return false }
         // If no refresh can start now, the token stays in use: one endpoint that rejects it must not block the calls to
         // all others.
-        guard session.isBusy || startRefresh(because: .rejected, at: now) == nil else { return false }
+        guard session.confirmationFailure == nil,
+            session.isBusy || startRefresh(because: .rejected, at: now) == nil
+        else { return false }
         self.session?.markRejected()
         return self.session?.isPreparing == true
     }
@@ -244,6 +246,7 @@ extension SessionStateMachine {
         if case .backingOff(let until) = session.refresh, now < until, let failure = session.lastFailure {
             return .failure(.refreshFailed(failure))
         }
+        if let error = session.confirmationFailure { return .failure(.refreshFailed(error)) }
         if !session.isBusy {
             let job = RefreshJob(id: makeID(), record: session.record)
             self.session?.refresh = .confirmingExpiry(.noRefreshToken)
@@ -376,6 +379,7 @@ extension SessionStateMachine {
         guard let session else { return .askAgain }
         if let error = session.withheld { return .failure(.refreshFailed(error)) }
         if session.isBusy {
+            if let error = session.confirmationFailure { return .failure(.refreshFailed(error)) }
             if session.isVisible { emit(.refreshJoined(session.record.stamp)) }
         } else if let error = startRefresh(because: reason, at: now) {
             if error.kind == .tooManyRefreshes { emit(.refreshBudgetExceeded(session.record.stamp)) }
@@ -583,21 +587,18 @@ extension SessionStateMachine {
     /// Ends a refresh with a transient error: fails its waiters and starts the backoff.
     private mutating func fail(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
         guard var session else { return }
-        if failure.neverReachedServer {
-            // Before a replay, the server was reached.
-            if job.replays == 0, let charge = job.charge,
-                let index = session.wastefulRefreshes.lastIndex(of: charge)
-            {
-                session.wastefulRefreshes.remove(at: index)
-            }
-        } else {
-            session.failures += 1
+        // Before a replay, the token was sent.
+        let isUnsent = (failure.neverReachedServer || session.isPreparing) && job.replays == 0
+        if isUnsent, let charge = job.charge, let index = session.wastefulRefreshes.lastIndex(of: charge) {
+            session.wastefulRefreshes.remove(at: index)
         }
+        if !isUnsent, !failure.neverReachedServer { session.failures += 1 }
         let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: moment.jitter)
         session.refresh = .backingOff(until: moment.uptime + wait)
         session.lastFailure = failure
         // Until the token expires, it may still work at other endpoints, even if one has rejected it.
         session.standing = .good
+        session.confirmationFailure = nil
         self.session = session
         emit(.refreshFailed(job.stamp, failure, backoff: wait))
         if failure.mayBeOfNetwork { actions.append(.awaitNetwork) }
@@ -1197,7 +1198,12 @@ extension SessionStateMachine {
                 // The process that took the lock may have sent the same token, and stopped before it stored the result.
                 if case .refreshTokenRejected = reason { self.session?.refresh = .confirmingExpiry(.rotationLost) }
                 return
-            case .unreadable: return
+            case .unreadable(let error):
+                // Callers do not wait until the store responds. Until the token expires, it may still work.
+                let failure = RefreshError(error)
+                self.session?.confirmationFailure = failure
+                self.session?.standing = .good
+                return resumeWaiters(.failure(.refreshFailed(failure)))
             case .newer, .otherSession, .gone: break
             }
         }

@@ -97,6 +97,8 @@ public final class TokenManager: Sendable {
         fileprivate(set) var startingPriority: TaskPriority?
         /// The lock of the refresh in progress, until its result is written.
         fileprivate var refreshLock: (any HeldStoreLock)?
+        /// The refresh whose response is awaited, and the end of that wait.
+        fileprivate var awaited: (job: SessionStateMachine.RefreshJob, stop: @Sendable () -> Void)?
         /// Reads the store again whenever another process may have changed it.
         fileprivate var watch: Task<Void, Never>?
         /// Whether such a reading waits for its turn.
@@ -120,6 +122,8 @@ public final class TokenManager: Sendable {
     /// A refresh, and the highest priority of the callers that wait for it.
     struct RunningRefresh {
         let task: Task<Void, Never>
+        /// Handles the response of the token endpoint. If the session ends first, `task` does not wait for it.
+        var response: Task<Void, Never>?
         /// Raises the priority of the current step: acquiring the lock, or the exchange with the token endpoint.
         var escalateStep: (@Sendable (TaskPriority) -> Void)?
         var priority: TaskPriority
@@ -331,11 +335,11 @@ extension TokenManager {
     @discardableResult
     public func signOut(waitingForServer limit: Duration) async -> Bool {
         // A task of its own: even if this one is cancelled, the record is deleted when the method returns.
-        let (revocation, refresh) = await Task { await endSession(revoking: limit > .zero) }.value
+        let (revocation, response) = await Task { await endSession(revoking: limit > .zero) }.value
         guard let revocation else { return false }
         let deadline = time.uptime + limit
         var hasEnded = true
-        if let refresh, case .failure = await storeLimits.run(within: limit, { await refresh.value }) {
+        if let response, case .failure = await storeLimits.run(within: limit, { await response.value }) {
             hasEnded = false
         }
         let ending = await revocations.finish(revocation, within: max(deadline - time.uptime, .zero))
@@ -349,19 +353,20 @@ extension TokenManager {
     /// - Parameter waits: Whether the caller waits for the server.
     /// - Returns: That wait, and a refresh that the server may already have answered with new tokens. They are revoked
     ///   when the response arrives, which a refresher that signs out must not wait for.
-    private func endSession(revoking waits: Bool) async -> (revocation: Revocations.Wait?, refresh: Task<Void, Never>?)
-    {
+    private func endSession(
+        revoking waits: Bool
+    ) async -> (revocation: Revocations.Wait?, response: Task<Void, Never>?) {
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
         let now = time.wallClock
         let revocation = waits ? revocations.startWait() : nil
-        let refresh = transitionCore { core -> Task<Void, Never>? in
+        let response = transitionCore { core -> Task<Void, Never>? in
             defer { core.machine.signedOut(at: now) }
             guard revocation != nil, core.machine.isSendingRefresh, !isRefreshingHere else { return nil }
-            return core.refresh?.task
+            return core.refresh?.response
         }
         _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
-        return (revocation, refresh)
+        return (revocation, response)
     }
 
     /// Waits until a refresh under way has ended, and asks the store once more to write what it could not write. Call
@@ -384,6 +389,8 @@ extension TokenManager {
                 await current.value
                 last = current
             }
+            // The tokens of a session that has ended since are revoked.
+            await core.withLock { $0.refresh?.response }?.value
             await flushStore()
             guard hasPendingWork else { return }
             // The store has failed. The next attempt waits longer than a program that is about to exit may.
@@ -844,6 +851,10 @@ extension TokenManager {
             }
         }
         core.copyMachine()
+        if let awaited = core.awaited, !core.machine.isSending(awaited.job) {
+            core.awaited = nil
+            consequences.unlocked.append(awaited.stop)
+        }
         consequences.endings = core.endings.takeDue(core.machine)
         if let state = core.machine.visibleState(at: now), state != core.state {
             core.state = state
@@ -933,7 +944,10 @@ extension TokenManager {
         guard let refresh else { return }
         // Waiting for a task raises its priority.
         refresh.escalateStep?(priority)
-        Task.detached(priority: priority) { await refresh.task.value }
+        Task.detached(priority: priority) {
+            await refresh.response?.value
+            await refresh.task.value
+        }
     }
 
     /// Revokes tokens that are no longer used, unless the server has issued the same tokens for the current session.
@@ -1034,8 +1048,28 @@ extension TokenManager {
             await flushStore()
             return nil
         case .send:
-            return finishRefresh(job, await sendRefresh(job))
+            return await send(job)
         }
+    }
+
+    /// Sends a refresh and handles the response. If the session ends first, the refresh of the next one must not wait
+    /// for that: a token endpoint may hang for longer than a caller has time.
+    /// - Returns: The job to run next; `nil` if the refresh is over.
+    private func send(_ job: SessionStateMachine.RefreshJob) async -> SessionStateMachine.RefreshJob? {
+        let race = Race<SessionStateMachine.RefreshJob?>()
+        let response = core.withLock { core in
+            let response = Task { race.finish(.success(self.finishRefresh(job, await self.sendRefresh(job)))) }
+            if core.machine.isSending(job) {
+                core.awaited = (job, { race.finish(.failure(CancellationError())) })
+                core.refresh?.response = response
+            }
+            return response
+        }
+        if case .success(let next) = await withCheckedContinuation({ race.wait($0) }) { return next }
+        await flushStore()
+        // As long as the store may contain the record, another process may send the same token.
+        if hasPendingWork { await response.value }
+        return nil
     }
 
     private func lockFailed(_ error: StorageError, for job: SessionStateMachine.RefreshJob) {
@@ -1117,7 +1151,10 @@ extension TokenManager {
     ) -> SessionStateMachine.RefreshJob? {
         let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
         let moment = moment
-        return transition { machine in machine.refreshFinished(job, outcome, at: moment) }
+        return transitionCore { core in
+            if core.awaited?.job.id == job.id { core.awaited = nil }
+            return core.machine.refreshFinished(job, outcome, at: moment)
+        }
     }
 
     /// The additional time for a response if the time limit expired while the device slept.

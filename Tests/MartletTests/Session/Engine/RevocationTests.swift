@@ -116,6 +116,30 @@ import Testing
         #expect(isConfirmed)
     }
 
+    @Test("is confirmed when the server has answered a refresh and the revocations, even if the store hangs then")
+    func hangingStore() async throws {
+        let (store, response) = (FailingTokenStore(), Gate())
+        let app = App(store: store)
+        app.backend.beforeRefresh { _ in
+            await response.pass()
+            return nil
+        }
+        try await app.tokens.signIn(with: app.backend.issue())
+        let refresh = Task { try? await app.tokens.refresh() }
+        await response.waitForArrivals()
+        let signOut = Task { await app.tokens.signOut(waitingForServer: .seconds(5)) }
+        _ = await app.tokens.states.first { $0 == .signedOut }
+        await app.tokens.flushStore()
+        // Time stands still, so this reading never ends.
+        store.delay(.read, by: .seconds(60), on: app.time)
+        let reading = Task { await app.tokens.perform(.read) }
+        await app.time.waitForSleepers()
+        response.open()
+        #expect(await signOut.value)
+        _ = await refresh.value
+        _ = try await app.time.advance(by: .seconds(60)) { await reading.value }
+    }
+
     @Test("reports a server that does not answer, even after an earlier revocation has failed") func silentServer()
         async throws
     {

@@ -199,6 +199,80 @@ private final class StuckStubStore: TokenStore {
         #expect(store.acquired.withLock { $0 } == 2)
     }
 
+    @Test("callers do not wait while the store hangs and an expiry must be confirmed") func hangingConfirmation()
+        async throws
+    {
+        let hanging = Gate()
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store,
+            refresher: .custom { [store] _, _ in
+                store.gate.withLock { $0 = hanging }
+                throw RefreshRejectedError()
+            }, transport: StubTransport { _ in .status(404) }, time: time)
+        let events = tokens.events
+        try await tokens.signIn(with: .fresh(1))
+        let refresh = Task { try await tokens.refresh() }
+        try await passTime(until: refresh)
+        // A later caller learns it at once.
+        for caller in [refresh, Task { try await tokens.refresh() }] {
+            let error = await #expect(throws: SessionError.self) { try await caller.value }
+            guard case .refreshFailed(let failure)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(failure.kind == .storage && tokens.state.isSignedIn)
+        }
+        store.gate.withLock { $0 = nil }
+        hanging.open()
+        let expiry = await events.first { if case .expired = $0 { true } else { false } }
+        guard case .expired(_, .refreshTokenRejected)? = expiry else {
+            Issue.record("\(String(describing: expiry))")
+            return
+        }
+        await #expect(throws: SessionError.self) { try await tokens.refresh() }
+    }
+
+    @Test("a user who signs in does not wait for the hanging refresh of the user before") func nextUser()
+        async throws
+    {
+        let hanging = Gate()
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store,
+            refresher: .custom { former, _ in
+                guard former.accessToken == Tokens.fresh(1).accessToken else { return .fresh(3) }
+                await hanging.pass()
+                return .fresh(2)
+            }, transport: StubTransport { _ in .status(404) }, time: time)
+        try await tokens.signIn(with: .fresh(1))
+        let former = Task { try await tokens.refresh() }
+        await hanging.waitForArrivals()
+        try await tokens.signIn(with: .fresh(5))
+        // Time stands still.
+        #expect(try await tokens.refresh().accessToken == Tokens.fresh(3).accessToken)
+        await #expect(throws: SessionError.sessionChanged) { try await former.value }
+        hanging.open()
+        #expect(await tokens.finishPendingWork())
+        #expect(tokens.currentTokens?.accessToken == Tokens.fresh(3).accessToken)
+    }
+
+    @Test("a refresh that the store stops before it is sent does not lengthen the backoff") func backoff() async throws {
+        let tokens = manager()
+        try await tokens.signIn(with: .fresh(1))
+        let gate = Gate()
+        store.lockGate.withLock { $0 = gate }
+        let policy = SessionPolicy()
+        for _ in 1...5 {
+            let refresh = Task { try await tokens.refresh() }
+            let limit = policy.lockLease * 2 + policy.storeTimeout
+            _ = try await time.advance(by: limit) { await refresh.result }
+            await #expect(throws: SessionError.self) { try await refresh.value }
+            time.advance(by: policy.firstBackoff)
+        }
+        store.lockGate.withLock { $0 = nil }
+        gate.open()
+        #expect(try await tokens.refresh().accessToken == Tokens.fresh(2).accessToken)
+    }
+
     @Test("the session's lock is not held while a clock is read") func clock() async throws {
         store.prompts.withLock { $0 = false }
         let watched = HookedTime()
