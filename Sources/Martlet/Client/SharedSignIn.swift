@@ -1,13 +1,19 @@
 /// A sign-in that runs once for all concurrent callers, across all clients of a session.
 package struct SharedSignIn<Value: Sendable>: Sendable {
-    private let flight: SingleFlight<Result<Value, NetworkError>>
+    private struct Outcome: Sendable {
+        /// The epoch in which the sign-in began.
+        let epoch: Int
+        let result: Result<Value, NetworkError>
+    }
+
+    private let flight: SingleFlight<Outcome>
     private let tokens: TokenManager?
 
     /// Creates a sign-in to the session of a client. Sign-ins of one session that return the same type share a single
     /// run.
     package init(_ client: NetworkClient) {
         let makeFlight = { [time = client.pipeline.time] in
-            SingleFlight<Result<Value, NetworkError>>(time: time, outlivesCallers: false, tellsLastCaller: true)
+            SingleFlight<Outcome>(time: time, outlivesCallers: false, tellsLastCaller: true)
         }
         tokens = client.tokens
         flight = client.tokens?.attachments.value(makeFlight) ?? makeFlight()
@@ -19,15 +25,25 @@ package struct SharedSignIn<Value: Sendable>: Sendable {
     package func run(
         _ signIn: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value? {
-        let outcome = await flight.run { [tokens] in
-            await UnattendedSignIn.run(for: tokens) {
-                do throws(NetworkError) {
-                    return .success(try await signIn())
-                } catch {
-                    return .failure(error)
+        let start = epoch
+        while true {
+            let outcome = await flight.run { [self] in
+                let epoch = epoch
+                let result = await UnattendedSignIn.run(for: tokens) {
+                    do throws(NetworkError) {
+                        return Result<Value, NetworkError>.success(try await signIn())
+                    } catch {
+                        return .failure(error)
+                    }
                 }
+                return Outcome(epoch: epoch, result: result)
             }
+            guard let outcome else { return nil }
+            // A sign-in that began before the last sign-out says nothing about one that was asked for after it.
+            if case .failure = outcome.result, outcome.epoch < start, epoch == start { continue }
+            return try outcome.result.get()
         }
-        return try outcome?.get()
     }
+
+    private var epoch: Int { tokens?.epoch ?? 0 }
 }

@@ -12,7 +12,13 @@ struct SignInGate: Sendable {
     /// The sign-in under way. It continues if the calls that asked for it are cancelled: the next calls need the same
     /// session, and the server may have created it already.
     private struct Flight: Sendable {
-        let flight: SingleFlight<Result<CallOwner, NetworkError>>
+        let flight: SingleFlight<Outcome>
+    }
+
+    private struct Outcome: Sendable {
+        /// The epoch in which the sign-in began.
+        let epoch: Int
+        let result: Result<CallOwner, NetworkError>
     }
 
     init(_ signIn: @escaping @Sendable (NetworkClient) async throws -> Void, tokens: TokenManager) {
@@ -34,28 +40,35 @@ struct SignInGate: Sendable {
         let shared = tokens.attachments.value {
             Flight(flight: SingleFlight(time: tokens.time, outlivesCallers: true))
         }
-        let outcome = await shared.flight.run {
-            // Another sign-in may have finished since the call was made.
-            let current = tokens.currentOwner
-            guard current.signInState == .signedOut else { return .success(current) }
-            return await UnattendedSignIn.run(for: tokens, since: current) {
-                do {
-                    try await signIn(client)
-                    return .success(tokens.currentOwner)
-                } catch {
-                    return .failure(AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint)))
-                }
+        while true {
+            guard let outcome = await shared.flight.run({ await run(client, for: endpoint) }) else {
+                throw .cancelled(CallDescription(unsent: endpoint))
+            }
+            switch outcome.result {
+            case .success(let owner): return owner
+            case .failure(let error):
+                let current = tokens.currentOwner
+                // If the user has signed in since, the failure does not matter.
+                guard current.signInState == .signedOut else { return current }
+                // A sign-in that began before the last sign-out says nothing about a call that was made after it.
+                guard outcome.epoch < owner.epoch, owner.epoch == current.epoch else { throw error }
             }
         }
-        guard let outcome else { throw .cancelled(CallDescription(unsent: endpoint)) }
-        switch outcome {
-        case .success(let owner): return owner
-        case .failure(let error):
-            // If the user has signed in since, the failure does not matter.
-            let current = tokens.currentOwner
-            if current.signInState == .signedOut { throw error }
-            return current
+    }
+
+    private func run(_ client: NetworkClient, for endpoint: any Endpoint) async -> Outcome {
+        // Another sign-in may have finished since the call was made.
+        let current = tokens.currentOwner
+        guard current.signInState == .signedOut else { return Outcome(epoch: current.epoch, result: .success(current)) }
+        let result = await UnattendedSignIn.run(for: tokens, since: current) {
+            do {
+                try await signIn(client)
+                return Result<CallOwner, NetworkError>.success(tokens.currentOwner)
+            } catch {
+                return .failure(AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint)))
+            }
         }
+        return Outcome(epoch: current.epoch, result: result)
     }
 
     /// Waits until the store has been read. A call that was made before must not fail because it lacks a session that

@@ -58,6 +58,25 @@ import Testing
         #expect(await app.call().isSuccess)
     }
 
+    @Test("C48: a call made after a sign-out does not inherit the failure of a registration that began before")
+    func registrationBeforeSignOut() async throws {
+        let app = App { $0.automaticSignIn = registering }
+        let gate = Gate()
+        app.backend.registersGuests(gate)
+        let first = Task { await app.call() }
+        await gate.waitForArrivals()
+        try await app.tokens.signIn(with: app.backend.issue())
+        await app.tokens.signOut()
+        let second = Task { await app.call() }
+        let tap = Task { try await GuestAuthService(app.client).register(name: "Ada") }
+        for _ in 0..<1000 { await Task.yield() }
+        gate.open()
+        #expect(await !first.value.isSuccess)
+        #expect(await second.value.isSuccess)
+        #expect(try await tap.value.id == "7")
+        #expect(app.tokens.state.isSignedIn)
+    }
+
     @Test("C48: all clients and services over one session share one registration")
     func manyClients() async throws {
         let app = App { $0.automaticSignIn = registering }

@@ -158,10 +158,10 @@ extension Facts {
         let registersGuest = script.habits.registersGuests && requirement == .required
         switch call.situation {
         case .session(let held): return [held]
-        // The session that the process finds may end before the call gets a token.
+        // The call belongs to the session that the process finds, even if that ends before the call gets a token.
         case .unknown:
             guard let family = restoredFamily(for: call), family != 0 || !registersGuest else { return nil }
-            return requirement == .required ? [family] : [family, 0]
+            return [family]
         case .signedOut, .expired:
             // While a sign-in is being stored, its session is current but not yet reported.
             return registersGuest ? nil : startingSessions(in: call.life, at: call.position).union([0])

@@ -105,15 +105,22 @@ struct Authorizer: Sendable {
         call.authorization.firstFailure = nil
         let result: Result<Credential, SessionError> =
             if let failure { .failure(failure) } else { await requestToken(for: call) }
+        let absence: SessionError
         switch result {
-        case .success(let credential):
-            try assign(credential, to: &call)
-        case .failure(.signedOut) where call.authorization.requirement == .ifSignedIn:
-            return
-        case .failure(.expired(let reason)) where mayGoWithoutToken(call):
-            call.authorization.expiryReason = reason
-        case .failure(let error):
-            throw error
+        case .success(let credential): return try assign(credential, to: &call)
+        case .failure(let error): absence = error
+        }
+        switch absence {
+        case .signedOut, .expired:
+            // A call that was made before the store was read belongs to the session that the store contained, or to
+            // none.
+            call.authorization.owner = await tokens.resolved(call.authorization.owner)
+        default: throw absence
+        }
+        switch absence {
+        case .signedOut where call.authorization.requirement == .ifSignedIn: return
+        case .expired(let reason) where mayGoWithoutToken(call): call.authorization.expiryReason = reason
+        default: throw absence
         }
     }
 

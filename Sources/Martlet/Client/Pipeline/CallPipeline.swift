@@ -62,13 +62,14 @@ final class CallPipeline: Sendable {
         var call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }
         // Interceptors and files take time, and the token may change before they are done.
         if hasInterceptors || outgoing.body?.inspectsFiles == true { call.authorization.dropToken() }
+        if hasInterceptors { call.responseWasLost = outgoing.responseWasLost }
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }
         do {
             let (response, lastAttempt) = try await run(&call)
             let receivedAt = time.uptime
             bodyOutlivesCall = call.receiver?.outlivesCall == true
             return CompletedCall(
-                response: hasInterceptors ? try await process(response, &call, outgoing) : response,
+                response: hasInterceptors ? try await process(response, &call) : response,
                 head: response.head,
                 context: call.context, owner: call.authorization.owner, receivedAt: receivedAt,
                 duration: (hasInterceptors ? time.uptime : receivedAt) - call.context.startedAt,

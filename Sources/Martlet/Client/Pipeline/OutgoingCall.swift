@@ -11,7 +11,7 @@ struct OutgoingCall: Sendable {
     var receiver: (any ResponseReceiver)?
     /// The cookies that a sign-in receives; `nil` for any other call, and without a jar.
     var signIn: SignInCookies?
-    /// Called with the server's response if an interceptor throws while it processes it.
+    /// Called with a response of the server that an interceptor does not accept, or throws while it processes.
     var responseWasLost: (@Sendable (ServerResponse) -> Void)?
     /// Whether the call has passed the gate of ``NetworkConfig/automaticSignIn``.
     private(set) var isAdmitted = false

@@ -19,6 +19,8 @@ public final class Accounts: Sendable {
         var members: [AccountID: Member] = [:]
         var current: AccountID?
         var currentAccounts = Broadcast<AccountID?>()
+        /// The number of times that the app has changed the current account.
+        var changes = 0
     }
 
     /// One account. Its lock is held while the app's code makes the manager, so only callers for this account wait.
@@ -101,6 +103,7 @@ public final class Accounts: Sendable {
     public func makeCurrent(_ account: AccountID?) async throws {
         try await enqueue { accounts in
             try await accounts.store.setCurrent(account)
+            accounts.state.withLock { $0.changes += 1 }
             accounts.publish(account)
         }
     }
@@ -110,9 +113,11 @@ public final class Accounts: Sendable {
     /// - Throws: ``StorageError``, or another error of the store, if the current account could not be changed. The
     ///   account is signed out in any case, even if the task is cancelled.
     public func signOut(_ account: AccountID) async throws {
+        let changes = state.withLock { $0.changes }
         await tokens(for: account).signOut()
-        // The account is signed out now, so it must not stay the current one.
+        // The account is signed out now, so it must not stay the current one, unless the app has made it current again.
         try await enqueue(evenIfCancelled: true) { accounts in
+            guard accounts.state.withLock({ $0.changes }) == changes else { return }
             // Compare with the stored value: ``current`` may be outdated, or not read yet.
             if try await accounts.store.current() == account { try await accounts.store.setCurrent(nil) }
             if accounts.current == account { accounts.publish(nil) }

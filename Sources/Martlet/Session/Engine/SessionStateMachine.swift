@@ -33,6 +33,8 @@ struct SessionStateMachine: Hashable, Sendable {
     /// The number of sign-ins and sign-outs that this process has made or noticed. A step that started in an earlier
     /// epoch must not take effect.
     private(set) var epoch = 0
+    /// The epoch that began with the last sign-in of this process.
+    private(set) var signInEpoch = 0
     /// The highest position of a record or a mark that this process has read or written; `nil` if it has done neither.
     /// An empty store is at position zero.
     private var known: SessionOrder?
@@ -298,6 +300,7 @@ extension SessionStateMachine {
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
         revokeCurrent()
         endSession(.sessionChanged)
+        signInEpoch = epoch
         // The new record overwrites the one that the ending was to delete.
         ending = nil
         waiters.formUnion(endingWaiters)
@@ -638,7 +641,9 @@ extension SessionStateMachine {
     /// - Parameter isLate: Whether the task has already been reported as failed.
     func needs(_ task: StoreTask, isLate: Bool = false) -> Bool {
         switch task {
-        case .read, .prepare: !isLate
+        // A reading that prompts the user is for callers only, and one of them may have had it by now.
+        case .read: !isLate && (readsByItself || isUnread && !waiters.isEmpty)
+        case .prepare: !isLate
         case .clearJournal: true
         case .write: session?.unwritten != nil
         case .confirmExpiry: session?.pendingExpiry != nil
@@ -1198,12 +1203,7 @@ extension SessionStateMachine {
                 // The process that took the lock may have sent the same token, and stopped before it stored the result.
                 if case .refreshTokenRejected = reason { self.session?.refresh = .confirmingExpiry(.rotationLost) }
                 return
-            case .unreadable(let error):
-                // Callers do not wait until the store responds. Until the token expires, it may still work.
-                let failure = RefreshError(error)
-                self.session?.confirmationFailure = failure
-                self.session?.standing = .good
-                return resumeWaiters(.failure(.refreshFailed(failure)))
+            case .unreadable(let error): return confirmationDelayed(by: RefreshError(error))
             case .newer, .otherSession, .gone: break
             }
         }
@@ -1228,6 +1228,14 @@ extension SessionStateMachine {
             // The store may contain a later sign-in of another process.
             reconcile(answer.snapshot)
         }
+    }
+
+    /// The store does not confirm an expiry now. Callers do not wait until it does, and the token may still work until
+    /// it expires.
+    private mutating func confirmationDelayed(by failure: RefreshError) {
+        session?.confirmationFailure = failure
+        session?.standing = .good
+        resumeWaiters(.failure(.refreshFailed(failure)))
     }
 
     /// An ending has succeeded or failed.

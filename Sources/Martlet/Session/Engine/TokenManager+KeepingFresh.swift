@@ -17,7 +17,7 @@ extension TokenManager {
         var earliest = Duration.zero
         while !Task.isCancelled {
             // Subscribe before reading the state, so that no change is missed in between.
-            let changes = events
+            let (changes, networkReturns) = (events, self.networkReturns)
             let now = time.uptime
             let due = nextRefresh().map { max($0, earliest) }
             if let due, due <= now {
@@ -25,15 +25,18 @@ extension TokenManager {
                 earliest = now + .seconds(1)
                 _ = await credential(for: currentOwner)
             } else {
-                await waitForChange(changes, until: due)
+                await waitForChange(changes, networkReturns, until: due)
             }
         }
     }
 
-    private func waitForChange(_ changes: AsyncStream<SessionEvent>, until deadline: Duration?) async {
+    private func waitForChange(
+        _ changes: AsyncStream<SessionEvent>, _ networkReturns: AsyncStream<Void>, until deadline: Duration?
+    ) async {
         await withTaskGroup { [time] group in
             if let deadline { group.addTask { try? await time.sleep(until: deadline) } }
             group.addTask { for await _ in changes { return } }
+            group.addTask { for await _ in networkReturns { return } }
             await group.next()
             group.cancelAll()
         }

@@ -91,6 +91,7 @@ public final class TokenManager: Sendable {
         fileprivate var state = SessionState.loading
         fileprivate(set) var states = Broadcast<SessionState>()
         fileprivate var events = Broadcast<SessionEvent>()
+        fileprivate var networkReturns = Broadcast<Void>()
         /// The refresh in progress, or the last one.
         fileprivate(set) var refresh: RunningRefresh?
         /// The highest priority of the callers that wait for a refresh whose task is about to start; `nil` if none is.
@@ -191,6 +192,7 @@ public final class TokenManager: Sendable {
             core.watch?.cancel()
             var listeners = core.states.finish()
             listeners += core.events.finish()
+            listeners += core.networkReturns.finish()
             return listeners
         }
         listeners.wake()
@@ -356,11 +358,14 @@ extension TokenManager {
     private func endSession(
         revoking waits: Bool
     ) async -> (revocation: Revocations.Wait?, response: Task<Void, Never>?) {
+        let start = epoch
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
         let now = time.wallClock
         let revocation = waits ? revocations.startWait() : nil
         let response = transitionCore { core -> Task<Void, Never>? in
+            // A user who has signed in since stays signed in.
+            guard core.machine.signInEpoch <= start else { return nil }
             defer { core.machine.signedOut(at: now) }
             guard revocation != nil, core.machine.isSendingRefresh, !isRefreshingHere else { return nil }
             return core.refresh?.response
@@ -577,7 +582,7 @@ extension TokenManager {
             let now = time.uptime
             return core.withLock { $0.machine.credential(despite: failure, for: owner, at: now) }
         // A call that belongs to a session must not continue without one.
-        case .failure(.signedOut) where owner.session != nil: return .failure(.sessionChanged)
+        case .failure(.signedOut): return await resolved(owner).session == nil ? reply : .failure(.sessionChanged)
         default: return reply
         }
     }
@@ -589,7 +594,7 @@ extension TokenManager {
             switch await wait({ machine, waiter, _ in machine.presentTokenRequested(for: owner, by: waiter) }) {
             case .token(let credential): return .success(credential)
             // A call that belongs to a session must not continue without one.
-            case .failure(.signedOut) where owner.session != nil: return .failure(.sessionChanged)
+            case .failure(.signedOut) where await resolved(owner).session != nil: return .failure(.sessionChanged)
             case .failure(let error): return .failure(error)
             case .refreshedElsewhere, .askAgain, .wait: continue
             }
@@ -902,7 +907,7 @@ extension TokenManager {
         case .awaitNetwork:
             // The app may provide the monitor, too.
             return {
-                self.networkReturn.callOnce { [weak self] in self?.transition { machine in machine.networkReturned() } }
+                self.networkReturn.callOnce { [weak self] in self?.networkReturned() }
             }
         case .probe(let deadline):
             Task { [weak self, time] in
@@ -913,6 +918,16 @@ extension TokenManager {
         case .emit, .resume: break
         }
         return nil
+    }
+
+    private func networkReturned() {
+        transition { machine in machine.networkReturned() }
+        core.withLock { $0.networkReturns.send(()) }.wake()
+    }
+
+    /// An element whenever the device has a network again, which may have ended a backoff.
+    var networkReturns: AsyncStream<Void> {
+        core.withLock { core in core.networkReturns.subscribe(keeping: 1) }
     }
 
     /// Starts a refresh in a detached task, so that the refresher sees no task-local values of the first caller.
@@ -1096,7 +1111,8 @@ extension TokenManager {
         let preparation = core.withLock { $0.machine.preparation(of: job) }
         guard preparation == .send, let lock else { return preparation }
         // This process may have been suspended while it wrote, so another one may have taken the lock away.
-        let isHeld = await lock.isStillHeld()
+        let check = await storeLimits.run(within: policy.storeTimeout) { await lock.isStillHeld() }
+        let isHeld = (try? check.get()) ?? false
         return transition { machine in
             machine.lockChecked(job, isHeld: isHeld)
             return machine.preparation(of: job)

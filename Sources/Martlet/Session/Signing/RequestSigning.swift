@@ -71,7 +71,8 @@ extension TokenManager {
         let owner = owner ?? currentOwner
         let result = await credential(for: owner)
         // A request of a session must get neither another session's token nor none at all.
-        let session = session ?? owner.session
+        var session = session ?? owner.session
+        if session == nil, case .failure(.expired) = result { session = await resolved(owner).session }
         switch result {
         case .success(let credential):
             if let session, credential.stamp.session != session { throw .sessionChanged }

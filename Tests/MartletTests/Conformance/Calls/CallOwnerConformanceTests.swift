@@ -72,6 +72,53 @@ import Testing
         await #expect(throws: SessionError.sessionChanged) { try await signing.value }
     }
 
+    @Test("C84: a call made before the store was read belongs to the session in it, even if that ends first")
+    func signOutAfterLaunch() async throws {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        let former = try await App.signedIn(store: store)
+        let app = App(former.backend, store: store, time: former.time)
+        app.time.advance(by: .seconds(3601))
+        app.backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        let quiet = NetworkClient(tokens: app.tokens)
+        let post = Call<NoContent>(.post, "/public", authentication: .ifSignedIn)
+        let sending = Task { await error { try await quiet.send(post) } }
+        let reading = Task { await error { _ = try await quiet.send(Get("/public", .ifSignedIn), as: Echo.self) } }
+        let signing = Task { try await Door.signature.token(from: app.tokens) }
+        await gate.waitForArrivals()
+        for _ in 0..<100 { await Task.yield() }
+        await app.tokens.signOut()
+        gate.open()
+        for call in [sending, reading] {
+            guard case .sessionChanged? = await call.value else {
+                Issue.record("\(String(describing: await call.value))")
+                continue
+            }
+        }
+        await #expect(throws: SessionError.sessionChanged) { try await signing.value }
+        #expect(app.backend.calls(to: "/public") == 0)
+    }
+
+    @Test("a call made before an empty store was read is sent again without a token after a sign-in")
+    func signInAfterLaunch() async throws {
+        let (app, gate, bearers) = (App(), Gate(), Log())
+        app.backend.beforeCall { request in
+            bearers.add(request.bearer ?? "none")
+            guard bearers.lines.count == 1 else { return nil }
+            await gate.pass()
+            return .status(503)
+        }
+        let client = app.client
+        let call = Task { try await client.send(Get("/public", .ifSignedIn), as: Echo.self) }
+        await gate.waitForArrivals()
+        try await app.tokens.signIn(with: app.backend.issue())
+        gate.open()
+        _ = try await app.time.advance(by: .seconds(10)) { try await call.value }
+        #expect(bearers.lines == ["none", "none"])
+    }
+
     @Test("after a sign-out, a call that waits to be replayed fails like every other call of the session")
     func signOutBeforeReplay() async throws {
         let (app, gate) = (try await App.signedIn(), Gate())

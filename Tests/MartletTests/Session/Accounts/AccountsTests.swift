@@ -111,6 +111,26 @@ import Testing
         #expect(try await accounts.restore() == "ada")
     }
 
+    @Test("an account that was made current again during its sign-out stays the current one") func backAgain()
+        async throws
+    {
+        let (store, disk) = (InMemoryAccountStore(), HeldTokenStore())
+        let accounts = Accounts(store: AccountStore(store)) { _, _ in
+            Self.manager(disk, StubTransport { _ in .status(404) })
+        }
+        try await accounts.tokens(for: "ada").signIn(with: .fresh(1))
+        let gate = disk.hold()
+        let signOut = Task { try await accounts.signOut("ada") }
+        await gate.waitForArrivals()
+        try await accounts.makeCurrent("ada")
+        let signIn = Task { try await accounts.tokens(for: "ada").signIn(with: .fresh(2)) }
+        gate.open()
+        try await signOut.value
+        _ = try await signIn.value
+        #expect(await store.current() == "ada")
+        #expect(accounts.current == "ada")
+    }
+
     @Test("a cancelled sign-out still leaves no current account") func cancelledSignOut() async throws {
         try await TemporaryFolder.with { folder in
             let accounts = Accounts(store: .files(in: folder.path + "/accounts")) { _, store in
@@ -229,6 +249,26 @@ import Testing
 }
 
 /// Stores the current account once its gate is open.
+/// A store whose updates wait at a gate after `hold()` was called.
+private final class HeldTokenStore: TokenStore {
+    private let gate = Locked<Gate?>(nil)
+    private let inner = InMemoryTokenStore()
+
+    func hold() -> Gate {
+        let gate = Gate()
+        self.gate.withLock { $0 = gate }
+        return gate
+    }
+
+    func read() async -> StoreReading { await inner.read() }
+    func write(_ session: StoredSession) async { await inner.write(session) }
+    func delete() async { await inner.delete() }
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        await gate.withLock { $0 }?.pass()
+        return try await inner.update(decide)
+    }
+}
+
 private final class SlowAccountStore: AccountStorage {
     let gate = Gate()
     private let inner = InMemoryAccountStore()

@@ -237,16 +237,24 @@ import Testing
 
     private struct Held: RequestInterceptor {
         let gate: Gate
+        let validates: Bool
+
+        func validate(_ response: ServerResponse, for context: inout RequestContext) async throws {
+            if validates { try await gate.passUnlessCancelled() }
+        }
+
         func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
-            try await gate.passUnlessCancelled()
+            if !validates { try await gate.passUnlessCancelled() }
             return response
         }
     }
 
-    @Test("concerns the tokens of a sign-in that is cancelled while interceptors process its response")
-    func cancelled() async throws {
+    @Test(
+        "concerns the tokens of a sign-in that is cancelled while interceptors have its response",
+        arguments: [false, true])
+    func cancelled(inValidate: Bool) async throws {
         let gate = Gate()
-        let app = App { $0.interceptors = [Held(gate: gate)] }
+        let app = App { $0.interceptors = [Held(gate: gate, validates: inValidate)] }
         app.backend.beforeCall { _ in .json(#"{"accessToken":"user","refreshToken":"user-refresh"}"#) }
         let events = app.tokens.events
         let signIn = Task {

@@ -28,11 +28,16 @@ private final class StuckStubStore: TokenStore {
             store.lockChecks.withLock { $0 += 1 }
             return true
         }
+        func isStillHeld() async -> Bool {
+            await store.checkGate.withLock { $0 }?.pass()
+            return isHeld
+        }
         func release() { store.released.open() }
     }
 
     let gate = Locked<Gate?>(nil)
     let lockGate = Locked<Gate?>(nil)
+    let checkGate = Locked<Gate?>(nil)
     let reads = Locked(0)
     let acquired = Locked(0)
     /// The number of checks whether the lock is still held.
@@ -255,7 +260,8 @@ private final class StuckStubStore: TokenStore {
         #expect(tokens.currentTokens?.accessToken == Tokens.fresh(3).accessToken)
     }
 
-    @Test("a refresh that the store stops before it is sent does not lengthen the backoff") func backoff() async throws {
+    @Test("a refresh that the store stops before it is sent does not lengthen the backoff") func backoff() async throws
+    {
         let tokens = manager()
         try await tokens.signIn(with: .fresh(1))
         let gate = Gate()
@@ -271,6 +277,52 @@ private final class StuckStubStore: TokenStore {
         store.lockGate.withLock { $0 = nil }
         gate.open()
         #expect(try await tokens.refresh().accessToken == Tokens.fresh(2).accessToken)
+    }
+
+    @Test("callers do not wait for a lock whose check never ends") func stuckCheck() async throws {
+        let tokens = manager()
+        try await tokens.signIn(with: .fresh(1))
+        let gate = Gate()
+        store.checkGate.withLock { $0 = gate }
+        let refresh = Task { try await tokens.refresh() }
+        _ = try await time.advance(by: SessionPolicy().storeTimeout) { await refresh.result }
+        await #expect(throws: SessionError.self) { try await refresh.value }
+        store.checkGate.withLock { $0 = nil }
+        gate.open()
+        time.advance(by: SessionPolicy().firstBackoff)
+        #expect(try await tokens.refresh().accessToken == Tokens.fresh(2).accessToken)
+    }
+
+    @Test("a user who signs in while an earlier sign-out reads the store stays signed in") func laterSignIn()
+        async throws
+    {
+        let tokens = manager()
+        let gate = store.hang()
+        let signOut = Task { await tokens.signOut() }
+        await gate.waitForArrivals()
+        let signIn = Task { try await tokens.signIn(with: .fresh(1)) }
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        #expect(try await signIn.value.isSaved)
+        await signOut.value
+        #expect(tokens.state.isSignedIn)
+    }
+
+    @Test("a store that prompts the user is not read again for a caller who has got the answer") func onePrompt()
+        async throws
+    {
+        let tokens = manager()
+        let gate = store.hang()
+        let first = Task { await tokens.restore() }
+        await gate.waitForArrivals()
+        first.cancel()
+        _ = await first.value
+        let second = Task { await tokens.restore() }
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        #expect(await second.value == .signedOut)
+        await tokens.flushStore()
+        #expect(store.reads.withLock { $0 } == 1)
     }
 
     @Test("the session's lock is not held while a clock is read") func clock() async throws {
