@@ -31,7 +31,7 @@ extension SessionEvent {
         case .restored(nil): (.info, "not found in the store", "")
         case .restored(let stamp?): (.info, "\(stamp) restored", "")
         case .signedIn(let stamp): (.info, "\(stamp) signed in", "")
-        case .signedOut(let id): (.info, id.map { "\($0) signed out" } ?? "ended already, no user was signed in", "")
+        case .signedOut(let id): (.info, id.map { "\($0) signed out" } ?? "signed out, and no session was known", "")
         case .refreshStarted(let stamp, let reason):
             (.info, "\(stamp) needs a new access token, because \(reason.logText)", "")
         case .refreshJoined(let stamp): (.debug, "\(stamp) a caller waits for the new access token", "")
@@ -47,7 +47,7 @@ extension SessionEvent {
             (.info, (id.map { "\($0) " } ?? "") + "signed out by another process", "")
         case .refreshBudgetExceeded(let stamp): (.notice, "\(stamp) not refreshed, the refresh budget is used up", "")
         case .refreshDiscarded(let stamp):
-            (.info, "\(stamp) gave up a refresh, because the session or its tokens have changed", "")
+            (.debug, "\(stamp) gave up a refresh, because the session or its tokens have changed", "")
         case .tokenProbed(let stamp): (.info, "\(stamp) used once more, another endpoint has rejected it", "")
         case .expired(let id, let reason): (.error, "\(id) ended", reason.description)
         case .storeReadFailed(let failure): (.notice, "store failed to read", failure.description)

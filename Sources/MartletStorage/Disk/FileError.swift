@@ -53,7 +53,9 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch kind {
         case .missing:
-            "There is nothing at \"\(path)\". Check the path, and keep the file until it is sent."
+            "There is nothing at \"\(path)\". Check the path. The file must stay there until it has been read."
+        case .missingFolder where path == "~" || path.hasPrefix("~/"):
+            "\"\(path)\" is no path of a folder: only a shell expands \"~\". Give an absolute path."
         case .missingFolder:
             "The folder \"\(path)\" does not exist. Create it first."
         case .noName:

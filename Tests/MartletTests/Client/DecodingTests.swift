@@ -128,6 +128,24 @@ import Testing
         }
     }
 
+    @Test(
+        "with an envelope, a page or half a response is no success of a call that ignores the body",
+        arguments: [("<html>Sign in</html>", false), (#"{"success":tr"#, false), (#"{"ok":1}"#, true), ("[]", true)])
+    func noContent(body: String, isAccepted: Bool) async throws {
+        let api = client(StubTransport { _ in .json(body) }) { $0.envelope = ResponseEnvelope() }
+        let failure = await error { try await api.send(Get("/a", .none)) }
+        guard !isAccepted else {
+            #expect(failure == nil)
+            return
+        }
+        guard case .decoding? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        // Without an envelope, the body does not matter.
+        try await client(StubTransport { _ in .json(body) }).send(Get("/a", .none))
+    }
+
     @Test("C65: an empty body decodes into an optional or an empty response", arguments: [(204, ""), (200, "")])
     func empty(status: Int, body: String) async throws {
         let client = answering(body, status: status)

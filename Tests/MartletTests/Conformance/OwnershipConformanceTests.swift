@@ -172,11 +172,13 @@ import Testing
         #expect(app.backend.calls(to: "/me") == 0)
     }
 
-    @Test("C67: a call made while no user was signed in goes out without the token of a later sign-in")
-    func signedOutCall() async throws {
+    @Test(
+        "C67: a call made while no user was signed in goes out without the token of a later sign-in",
+        arguments: [false, true])
+    func signedOutCall(isAtLaunch: Bool) async throws {
         let gate = Gate()
         let app = App { $0.interceptors = [WaitingInterceptor(gate: gate)] }
-        await app.tokens.restore()
+        if !isAtLaunch { await app.tokens.restore() }
         let bearers = Log()
         app.backend.beforeCall { request in
             bearers.add(request.bearer ?? "none")
@@ -185,6 +187,8 @@ import Testing
         let client = app.client
         async let call = client.send(Get("/public", .ifSignedIn), as: Echo.self)
         await gate.waitForArrivals()
+        // The store is read now at the latest.
+        await app.tokens.restore()
         try await app.tokens.signIn(with: app.backend.issue())
         gate.open()
         _ = try await call

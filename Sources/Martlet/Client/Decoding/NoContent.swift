@@ -1,4 +1,7 @@
 /// A response whose body does not matter. It decodes from any body, and from none.
+///
+/// If the client has a ``NetworkConfig/envelope``, a body must be JSON, and must not report a failure: the page of a
+/// network's login, for example, is no answer of the server.
 public struct NoContent: Decodable, Sendable, Hashable, EmptyBodyRepresentable {
     /// Creates the value.
     public init() {}

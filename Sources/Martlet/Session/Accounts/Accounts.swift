@@ -19,8 +19,10 @@ public final class Accounts: Sendable {
         var members: [AccountID: Member] = [:]
         var current: AccountID?
         var currentAccounts = Broadcast<AccountID?>()
-        /// The number of times that the app has changed the current account.
-        var changes = 0
+        /// The number of changes of the current account that the app has asked for.
+        var asked = 0
+        /// The number of the last one that was made.
+        var made = 0
     }
 
     /// One account. Its lock is held while the app's code makes the manager, so only callers for this account wait.
@@ -101,9 +103,13 @@ public final class Accounts: Sendable {
     /// The change is stored before it is published, so that after a crash the app shows the same account as before.
     /// - Throws: ``StorageError``, or another error of the store; then the current account does not change.
     public func makeCurrent(_ account: AccountID?) async throws {
+        let number = state.withLock { state in
+            state.asked += 1
+            return state.asked
+        }
         try await enqueue { accounts in
             try await accounts.store.setCurrent(account)
-            accounts.state.withLock { $0.changes += 1 }
+            accounts.state.withLock { $0.made = number }
             accounts.publish(account)
         }
     }
@@ -113,11 +119,11 @@ public final class Accounts: Sendable {
     /// - Throws: ``StorageError``, or another error of the store, if the current account could not be changed. The
     ///   account is signed out in any case, even if the task is cancelled.
     public func signOut(_ account: AccountID) async throws {
-        let changes = state.withLock { $0.changes }
+        let asked = state.withLock { $0.asked }
         await tokens(for: account).signOut()
-        // The account is signed out now, so it must not stay the current one, unless the app has made it current again.
+        // The account must not stay the current one, unless the app has made it current again.
         try await enqueue(evenIfCancelled: true) { accounts in
-            guard accounts.state.withLock({ $0.changes }) == changes else { return }
+            guard accounts.state.withLock({ $0.made }) <= asked else { return }
             // Compare with the stored value: ``current`` may be outdated, or not read yet.
             if try await accounts.store.current() == account { try await accounts.store.setCurrent(nil) }
             if accounts.current == account { accounts.publish(nil) }

@@ -37,6 +37,8 @@ final class Revocations: Sendable {
     enum Ending {
         /// There was a revocation, and the server has confirmed each.
         case confirmed
+        /// There was no revocation.
+        case nothing
         case unconfirmed
         /// The server has not responded within the limit, and no attempt has failed.
         case late
@@ -91,7 +93,7 @@ final class Revocations: Sendable {
     func finish(_ wait: Wait, within limit: Duration) async -> Ending {
         let tasks = state.withLock { state in state.tasks.filter { !wait.ended.contains($0.key) }.map(\.value) }
         let result = await limits.run(within: limit) {
-            var isConfirmed = !tasks.isEmpty
+            var isConfirmed = true
             for task in tasks where await !task.value { isConfirmed = false }
             return isConfirmed
         }
@@ -102,6 +104,7 @@ final class Revocations: Sendable {
             return hasFailed
         }
         switch result {
+        case .success where tasks.isEmpty: return .nothing
         case .success(let isConfirmed): return isConfirmed ? .confirmed : .unconfirmed
         case .failure: return Task.isCancelled || hasFailed ? .unconfirmed : .late
         }

@@ -18,7 +18,7 @@ extension SessionStateMachine {
         return .signedIn(
             SignedInSession(
                 id: session.record.id, account: session.record.account,
-                isStale: session.lastFailure != nil && !session.isUsable(at: now),
+                isStale: (session.lastFailure ?? session.confirmationFailure) != nil && !session.isUsable(at: now),
                 saveFailure: session.saveFailure, replacedRecord: session.replacedRecord))
     }
 

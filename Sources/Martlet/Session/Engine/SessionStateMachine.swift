@@ -329,6 +329,13 @@ extension SessionStateMachine {
         emit(.signedOut(ended?.record.id))
     }
 
+    /// A caller waits for the answer to the first write of a sign-in.
+    mutating func signInAwaited(by waiter: WaiterID) -> WaiterReply {
+        guard let session, !session.isVisible else { return .askAgain }
+        waiters.insert(waiter)
+        return .wait
+    }
+
     /// Whether the first attempt to end sessions in the store is under way.
     var isEnding: Bool { ending.map { !$0.hasFailed } ?? false }
 
@@ -591,12 +598,17 @@ extension SessionStateMachine {
     private mutating func fail(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
         guard var session else { return }
         // Before a replay, the token was sent.
-        let isUnsent = (failure.neverReachedServer || session.isPreparing) && job.replays == 0
+        let isUnsent =
+            (failure.neverReachedServer || session.isPreparing || !session.hasRefreshToken) && job.replays == 0
         if isUnsent, let charge = job.charge, let index = session.wastefulRefreshes.lastIndex(of: charge) {
             session.wastefulRefreshes.remove(at: index)
         }
-        if !isUnsent, !failure.neverReachedServer { session.failures += 1 }
-        let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: moment.jitter)
+        let isWithoutServer = isUnsent || failure.neverReachedServer
+        if !isWithoutServer { session.failures += 1 }
+        let wait =
+            isWithoutServer
+            ? policy.backoffWithoutServer(jitter: moment.jitter)
+            : policy.backoff(afterFailures: session.failures, failure: failure, jitter: moment.jitter)
         session.refresh = .backingOff(until: moment.uptime + wait)
         session.lastFailure = failure
         // Until the token expires, it may still work at other endpoints, even if one has rejected it.

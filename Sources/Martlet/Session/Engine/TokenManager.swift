@@ -98,7 +98,9 @@ public final class TokenManager: Sendable {
         fileprivate(set) var startingPriority: TaskPriority?
         /// The lock of the refresh in progress, until its result is written.
         fileprivate var refreshLock: (any HeldStoreLock)?
-        /// The refresh whose response is awaited, and the end of that wait.
+        /// Handle the responses of the token endpoint. If a session ends, its refresh does not wait for the response.
+        fileprivate var responses: [SessionStateMachine.JobID: Task<Void, Never>] = [:]
+        /// The refresh that waits for its response, and the end of that wait.
         fileprivate var awaited: (job: SessionStateMachine.RefreshJob, stop: @Sendable () -> Void)?
         /// Reads the store again whenever another process may have changed it.
         fileprivate var watch: Task<Void, Never>?
@@ -123,8 +125,6 @@ public final class TokenManager: Sendable {
     /// A refresh, and the highest priority of the callers that wait for it.
     struct RunningRefresh {
         let task: Task<Void, Never>
-        /// Handles the response of the token endpoint. If the session ends first, `task` does not wait for it.
-        var response: Task<Void, Never>?
         /// Raises the priority of the current step: acquiring the lock, or the exchange with the token endpoint.
         var escalateStep: (@Sendable (TaskPriority) -> Void)?
         var priority: TaskPriority
@@ -333,45 +333,58 @@ extension TokenManager {
     ///   and the revocation continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for
     ///   the server. If a refresh is under way, its response is awaited too, because its tokens must be revoked.
     /// - Returns: Whether the server has confirmed in time that it has revoked the tokens, and those of earlier
-    ///   sign-outs whose revocation was still under way. It is `false` if there was nothing to revoke.
+    ///   sign-outs whose revocation was still under way. It is also `true` if no user was signed in and no revocation
+    ///   was under way.
     @discardableResult
     public func signOut(waitingForServer limit: Duration) async -> Bool {
         // A task of its own: even if this one is cancelled, the record is deleted when the method returns.
-        let (revocation, response) = await Task { await endSession(revoking: limit > .zero) }.value
-        guard let revocation else { return false }
+        let ended = await Task { await endSession(revoking: limit > .zero) }.value
+        guard let revocation = ended.revocation else { return ended.wasSignedOut }
         let deadline = time.uptime + limit
         var hasEnded = true
-        if let response, case .failure = await storeLimits.run(within: limit, { await response.value }) {
+        if let response = ended.response, case .failure = await storeLimits.run(within: limit, { await response.value })
+        {
             hasEnded = false
         }
         let ending = await revocations.finish(revocation, within: max(deadline - time.uptime, .zero))
         if ending == .late || !hasEnded && ending == .confirmed {
             publish(.revocationFailed("the server has not answered within \(limit.inSeconds.shortText) s"))
         }
-        return hasEnded && ending == .confirmed
+        return hasEnded && (ending == .confirmed || ending == .nothing && ended.wasSignedOut)
+    }
+
+    /// What a sign-out has ended.
+    private struct EndedSession: Sendable {
+        /// A wait for the server; `nil` if the caller does not wait, or without a revoker.
+        let revocation: Revocations.Wait?
+        /// A refresh that the server may already have answered with new tokens. They are revoked when the response
+        /// arrives, which a refresher that signs out must not wait for.
+        let response: Task<Void, Never>?
+        /// Whether no user was signed in.
+        let wasSignedOut: Bool
     }
 
     /// Ends the session on this device, and waits for the store.
     /// - Parameter waits: Whether the caller waits for the server.
-    /// - Returns: That wait, and a refresh that the server may already have answered with new tokens. They are revoked
-    ///   when the response arrives, which a refresher that signs out must not wait for.
-    private func endSession(
-        revoking waits: Bool
-    ) async -> (revocation: Revocations.Wait?, response: Task<Void, Never>?) {
+    private func endSession(revoking waits: Bool) async -> EndedSession {
         let start = epoch
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
         let now = time.wallClock
         let revocation = waits ? revocations.startWait() : nil
-        let response = transitionCore { core -> Task<Void, Never>? in
+        let ended = transitionCore { core in
+            let isSending = revocation != nil && core.machine.isSendingRefresh && !isRefreshingHere
+            let ended = EndedSession(
+                revocation: revocation, response: isSending ? core.awaited.flatMap { core.responses[$0.job.id] } : nil,
+                wasSignedOut: core.machine.session == nil && !core.machine.isUnread)
             // A user who has signed in since stays signed in.
-            guard core.machine.signInEpoch <= start else { return nil }
-            defer { core.machine.signedOut(at: now) }
-            guard revocation != nil, core.machine.isSendingRefresh, !isRefreshingHere else { return nil }
-            return core.refresh?.response
+            if core.machine.signInEpoch <= start { core.machine.signedOut(at: now) }
+            return ended
         }
+        // That sign-in replaces the record of the former session.
+        _ = await wait { machine, waiter, _ in machine.signInAwaited(by: waiter) }
         _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
-        return (revocation, response)
+        return ended
     }
 
     /// Waits until a refresh under way has ended, and asks the store once more to write what it could not write. Call
@@ -389,13 +402,15 @@ extension TokenManager {
         guard !isRefreshingHere else { return false }
         let result = await storeLimits.run(within: limit) { [self] in
             var last: Task<Void, Never>?
-            // Another refresh may have followed.
-            while let current = core.withLock({ $0.refresh?.task }), current != last {
-                await current.value
-                last = current
+            while true {
+                let (refresh, responses) = core.withLock { ($0.refresh?.task, Array($0.responses.values)) }
+                // Another refresh may have followed.
+                if refresh == last, responses.isEmpty { break }
+                await refresh?.value
+                // Tokens that arrive after the end of their session are revoked.
+                for response in responses { await response.value }
+                last = refresh
             }
-            // The tokens of a session that has ended since are revoked.
-            await core.withLock { $0.refresh?.response }?.value
             await flushStore()
             guard hasPendingWork else { return }
             // The store has failed. The next attempt waits longer than a program that is about to exit may.
@@ -583,6 +598,9 @@ extension TokenManager {
             return core.withLock { $0.machine.credential(despite: failure, for: owner, at: now) }
         // A call that belongs to a session must not continue without one.
         case .failure(.signedOut): return await resolved(owner).session == nil ? reply : .failure(.sessionChanged)
+        // A call that was made before an empty store was read continues like one that was made afterwards.
+        case .failure(.sessionChanged) where owner.signInState == .unknown:
+            return await resolved(owner).signInState == .signedOut ? .failure(.signedOut) : reply
         default: return reply
         }
     }
@@ -947,22 +965,20 @@ extension TokenManager {
     private func lendPriority() {
         let priority = Task.currentPriority
         storePort.escalate(to: priority)
-        let refresh = core.withLock { core -> RunningRefresh? in
+        let running = core.withLock { core -> (refresh: RunningRefresh, response: Task<Void, Never>?)? in
             if let starting = core.startingPriority {
                 core.startingPriority = max(starting, priority)
                 return nil
             }
             guard let refresh = core.refresh, refresh.priority < priority else { return nil }
             core.refresh?.priority = priority
-            return refresh
+            return (refresh, core.awaited.flatMap { core.responses[$0.job.id] })
         }
-        guard let refresh else { return }
+        guard let (refresh, response) = running else { return }
         // Waiting for a task raises its priority.
         refresh.escalateStep?(priority)
-        Task.detached(priority: priority) {
-            await refresh.response?.value
-            await refresh.task.value
-        }
+        Task.detached(priority: priority) { await refresh.task.value }
+        if let response { Task.detached(priority: priority) { await response.value } }
     }
 
     /// Revokes tokens that are no longer used, unless the server has issued the same tokens for the current session.
@@ -1067,17 +1083,20 @@ extension TokenManager {
         }
     }
 
-    /// Sends a refresh and handles the response. If the session ends first, the refresh of the next one must not wait
-    /// for that: a token endpoint may hang for longer than a caller has time.
+    /// Sends a refresh and handles the response. If the session ends or has newer tokens first, the next refresh must
+    /// not wait for that: a token endpoint may hang for longer than a caller has time.
     /// - Returns: The job to run next; `nil` if the refresh is over.
     private func send(_ job: SessionStateMachine.RefreshJob) async -> SessionStateMachine.RefreshJob? {
         let race = Race<SessionStateMachine.RefreshJob?>()
         let response = core.withLock { core in
-            let response = Task { race.finish(.success(self.finishRefresh(job, await self.sendRefresh(job)))) }
-            if core.machine.isSending(job) {
-                core.awaited = (job, { race.finish(.failure(CancellationError())) })
-                core.refresh?.response = response
+            let response = Task {
+                let next = self.finishRefresh(job, await self.sendRefresh(job))
+                // Before the next round, whose response takes this place.
+                self.core.withLock { $0.responses[job.id] = nil }
+                race.finish(.success(next))
             }
+            core.responses[job.id] = response
+            if core.machine.isSending(job) { core.awaited = (job, { race.finish(.failure(CancellationError())) }) }
             return response
         }
         if case .success(let next) = await withCheckedContinuation({ race.wait($0) }) { return next }
@@ -1157,18 +1176,19 @@ extension TokenManager {
                 defer { running.isOver.withLock { $0 = true } }
                 return try await refresher.refresh(job.record.tokens, over: tokenEndpoint)
             } late: { tokens in
-                _ = self.finishRefresh(job, .success(tokens))
+                _ = self.finishRefresh(job, .success(tokens), isLate: true)
             }
         }
     }
 
+    /// - Parameter isLate: Whether the refresh no longer waits for this result. It may wait for that of a replay.
     private func finishRefresh(
-        _ job: SessionStateMachine.RefreshJob, _ result: Result<Tokens, any Error>
+        _ job: SessionStateMachine.RefreshJob, _ result: Result<Tokens, any Error>, isLate: Bool = false
     ) -> SessionStateMachine.RefreshJob? {
         let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
         let moment = moment
         return transitionCore { core in
-            if core.awaited?.job.id == job.id { core.awaited = nil }
+            if !isLate, core.awaited?.job.id == job.id { core.awaited = nil }
             return core.machine.refreshFinished(job, outcome, at: moment)
         }
     }

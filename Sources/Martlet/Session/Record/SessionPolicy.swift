@@ -74,15 +74,14 @@ public struct SessionPolicy: Sendable, Hashable {
         min(maximumLeeway, lifetime * min(max(leewayFraction, 0), 1))
     }
 
-    /// The longest backoff after a refresh that never reached the server, for example because the device is offline.
-    /// When the network is back, the next call must not have to wait.
-    static let longestBackoffOffline: Duration = .milliseconds(250)
+    /// The backoff after a refresh that never reached the server, for example because the device is offline or the store
+    /// cannot be read. When the cause is gone, the next call must not have to wait.
+    func backoffWithoutServer(jitter: Double) -> Duration {
+        min(firstBackoff, .milliseconds(250)) * min(max(jitter, 0), 1)
+    }
 
     /// The backoff after a number of consecutive failed refreshes.
     func backoff(afterFailures count: Int, failure: RefreshError, jitter: Double) -> Duration {
-        if failure.neverReachedServer {
-            return min(firstBackoff, Self.longestBackoffOffline) * min(max(jitter, 0), 1)
-        }
         // Ignore zero, as from a date in the past: without a backoff, every call would send a refresh.
         if let retryAfter = failure.retryAfter, retryAfter > .zero { return min(retryAfter, maximumRetryAfter) }
         let ceiling = min(maximumBackoff, firstBackoff * (1 << min(max(count - 1, 0), 20)))

@@ -19,3 +19,15 @@
         public static func encryptedFile(service: String, key: EncryptionKey) -> AnyTokenStore { .inMemory }
     }
 #endif
+
+#if os(Linux) && !URLSession && AsyncHTTPClient
+    extension TokenStore where Self == AnyTokenStore {
+        /// Needs the trait `URLSession`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait URLSession: add traits: [.defaults, \"URLSession\"] to the package martlet in Package.swift"
+        )
+        public static var userDefaults: AnyTokenStore { .inMemory }
+    }
+#endif

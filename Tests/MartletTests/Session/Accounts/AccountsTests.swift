@@ -131,6 +131,24 @@ import Testing
         #expect(accounts.current == "ada")
     }
 
+    @Test("an account is not current after its sign-out, even if it was about to become so") func slowChange()
+        async throws
+    {
+        let store = SlowAccountStore()
+        let accounts = Accounts(store: AccountStore(store)) { _, store in
+            Self.manager(store, StubTransport { _ in .status(404) })
+        }
+        let switching = Task { try await accounts.makeCurrent("ada") }
+        await store.gate.waitForArrivals()
+        let signOut = Task { try await accounts.signOut("ada") }
+        for _ in 0..<100 { await Task.yield() }
+        store.gate.open()
+        try await switching.value
+        try await signOut.value
+        #expect(await store.current() == nil)
+        #expect(accounts.current == nil)
+    }
+
     @Test("a cancelled sign-out still leaves no current account") func cancelledSignOut() async throws {
         try await TemporaryFolder.with { folder in
             let accounts = Accounts(store: .files(in: folder.path + "/accounts")) { _, store in

@@ -53,6 +53,15 @@ import Testing
         #expect(app.backend.revoked.contains { $0.contains("refresh-2") })
     }
 
+    @Test("is confirmed if no user is signed in, and not if the store cannot say so") func signedOut() async throws {
+        let store = FailingTokenStore()
+        let app = App(store: store)
+        #expect(await app.tokens.signOut(waitingForServer: .seconds(5)))
+        store.fail(.read, times: 1)
+        let unread = App(app.backend, store: store)
+        #expect(await !unread.tokens.signOut(waitingForServer: .seconds(5)))
+    }
+
     @Test("is not confirmed if the response to a refresh does not arrive in time") func lateRefresh() async throws {
         let app = try await App.signedIn()
         let response = Gate()

@@ -255,8 +255,17 @@ private final class StuckStubStore: TokenStore {
         // Time stands still.
         #expect(try await tokens.refresh().accessToken == Tokens.fresh(3).accessToken)
         await #expect(throws: SessionError.sessionChanged) { try await former.value }
+        // The tokens that may still arrive must be revoked.
+        let isFinished = Locked(false)
+        let finishing = Task {
+            let isDone = await tokens.finishPendingWork()
+            isFinished.withLock { $0 = true }
+            return isDone
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!isFinished.withLock { $0 })
         hanging.open()
-        #expect(await tokens.finishPendingWork())
+        #expect(await finishing.value)
         #expect(tokens.currentTokens?.accessToken == Tokens.fresh(3).accessToken)
     }
 
@@ -297,14 +306,20 @@ private final class StuckStubStore: TokenStore {
         async throws
     {
         let tokens = manager()
+        await store.write(StoredSession(id: SessionID(), generation: 1, tokens: .fresh(7)))
         let gate = store.hang()
         let signOut = Task { await tokens.signOut() }
         await gate.waitForArrivals()
         let signIn = Task { try await tokens.signIn(with: .fresh(1)) }
         for _ in 0..<100 { await Task.yield() }
         gate.open()
-        #expect(try await signIn.value.isSaved)
         await signOut.value
+        // The session that the user signed out of is gone.
+        guard case .found(let record) = await store.read(), record.tokens.accessToken == "access-1" else {
+            Issue.record("the former session is still stored")
+            return
+        }
+        #expect(try await signIn.value.isSaved)
         #expect(tokens.state.isSignedIn)
     }
 
