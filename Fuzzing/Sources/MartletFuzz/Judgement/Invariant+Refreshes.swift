@@ -161,6 +161,22 @@ extension Invariant {
         return nil
     }
 
+    static let nextUserIsNotHeldUp = Invariant(
+        rule: "A refresh waits for the one before only while the store or its lock keeps that waiting."
+    ) { facts in
+        for (position, life, event) in facts.events {
+            guard case .storeLockFailed(let error) = event, error.description.contains("the previous refresh") else {
+                continue
+            }
+            let start = facts.positions(since: facts.time(position) - .seconds(60)).lowerBound
+            if facts.hasTrouble(life, from: start, to: position) || facts.waitsForLock(life, at: position) {
+                continue
+            }
+            return "process \(life.process) waited for an earlier refresh, although the store was well"
+        }
+        return nil
+    }
+
     static let budgetIsKept = Invariant(
         rule: "The server gets at most five wasteful refreshes of a session from one process within 30 seconds."
     ) { facts in
@@ -199,6 +215,24 @@ extension Facts {
             }
         }
         return nil
+    }
+
+    /// The positions from a time on.
+    fileprivate func positions(since time: Duration) -> PartialRangeFrom<Int> {
+        (history.entries.indices.first { self.time($0) >= time } ?? history.entries.count)...
+    }
+
+    /// Whether a process has requested the lock and has not got it before a position.
+    fileprivate func waitsForLock(_ life: Life, at position: Int) -> Bool {
+        for entry in history.entries[..<position].reversed() {
+            guard case .disk(life, let event) = entry.what else { continue }
+            switch event {
+            case .requested(.lock): return true
+            case .locked, .tookOverLock, .unlocked, .failed(.lock, _, _): return false
+            default: continue
+            }
+        }
+        return false
     }
 
     /// Whether a call that allows a refresh was in progress when a process reported one. The call may have returned

@@ -14,6 +14,7 @@ struct Invariant: Sendable {
         oneReplay, probesAreLimited, tokensStayAtTheirOrigin, oneRefreshAtATime, spentTokensAreNotResent,
         reuseHasACause, refreshesHaveACaller,
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,
+        nextUserIsNotHeldUp,
         endedSessionsStayInvisible, endedSessionsSendNothing, endedSessionsAreNotStored, endedSessionsAreRevoked,
         currentSessionsAreNotRevoked, durableBeforeVisible, sessionsEndForAReason, signOutsAreNoExpiry,
         refusalsAreConfirmedWithTheLock, newerTokensAreAdopted, oneExpiry,

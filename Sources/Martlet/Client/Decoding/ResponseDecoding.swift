@@ -44,9 +44,7 @@ struct ResponseDecoding: Sendable {
                 if type == NoContent.self, let empty = NoContent() as? Value { return empty }
                 return try decoder.decode(type, from: response.body)
             }
-            if type == NoContent.self, let empty = NoContent() as? Value, let json = JSONValue(body: response.body),
-                json[envelope.success] != .bool(false)
-            {
+            if type == NoContent.self, let empty = NoContent() as? Value, envelope.mayBeSuccess(response) {
                 return empty
             }
             let enveloped = try ResponseEnvelope.$decoding.withValue(envelope) {

@@ -49,6 +49,16 @@ public struct ResponseEnvelope: Sendable, Hashable {
         JSONValue(body: response.body)?[success] == .bool(false)
     }
 
+    /// Whether a response may say that a call succeeded whose result does not matter: it reports no failure, and is
+    /// neither a page, such as that of a network's login, nor half of a JSON value.
+    func mayBeSuccess(_ response: ServerResponse) -> Bool {
+        guard let json = JSONValue(body: response.body) else {
+            let first = response.body.first { !" \t\r\n".utf8.contains($0) }
+            return first.map { !"<{[".utf8.contains($0) } ?? true
+        }
+        return json[success] != .bool(false)
+    }
+
     /// The server's error; `nil` if the response is not an envelope.
     func error(in response: ServerResponse) -> APIError? {
         guard let json = JSONValue(body: response.body), json[success] != nil || json[code] != nil else { return nil }
