@@ -64,6 +64,7 @@
             #expect(!failure.mayHaveSpentToken)
             #expect(world.requests(to: "/token").isEmpty)
             #expect(tokens.currentTokens?.refreshToken == "refresh-7")
+            await tokens.finishPendingWork()
             guard case .found(let record) = await world.store.read() else {
                 Issue.record("the session has gone")
                 return

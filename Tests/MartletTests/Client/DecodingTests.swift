@@ -130,7 +130,9 @@ import Testing
 
     @Test(
         "with an envelope, a page or half a response is no success of a call that ignores the body",
-        arguments: [("<html>Sign in</html>", false), (#"{"success":tr"#, false), (#"{"ok":1}"#, true), ("OK", true)])
+        arguments: [
+            ("\u{FEFF}<html>Sign in</html>", false), (#"{"success":tr"#, false), (#"{"ok":1}"#, true), ("OK", true),
+        ])
     func noContent(body: String, isAccepted: Bool) async throws {
         let api = client(StubTransport { _ in .json(body) }) { $0.envelope = ResponseEnvelope() }
         let failure = await error { try await api.send(Get("/a", .none)) }

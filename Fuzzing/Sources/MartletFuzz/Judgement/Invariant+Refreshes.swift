@@ -168,7 +168,8 @@ extension Invariant {
             guard case .storeLockFailed(let error) = event, error.description.contains("the previous refresh") else {
                 continue
             }
-            let start = facts.positions(since: facts.time(position) - .seconds(60)).lowerBound
+            let start = facts.positions(since: facts.time(position) - facts.jump(before: position) - .seconds(60))
+                .lowerBound
             if facts.hasTrouble(life, from: start, to: position) || facts.waitsForLock(life, at: position) {
                 continue
             }

@@ -50,10 +50,11 @@ public struct ResponseEnvelope: Sendable, Hashable {
     }
 
     /// Whether a response may say that a call succeeded whose result does not matter: it reports no failure, and is
-    /// neither a page, such as that of a network's login, nor half of a JSON value.
+    /// neither a page, such as that of a network's login, nor half of an object or array.
     func mayBeSuccess(_ response: ServerResponse) -> Bool {
         guard let json = JSONValue(body: response.body) else {
-            let first = response.body.first { !" \t\r\n".utf8.contains($0) }
+            // A text may begin with a byte order mark.
+            let first = response.body.first { !"\u{FEFF} \t\r\n".utf8.contains($0) }
             return first.map { !"<{[".utf8.contains($0) } ?? true
         }
         return json[success] != .bool(false)

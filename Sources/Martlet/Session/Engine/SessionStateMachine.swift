@@ -329,9 +329,12 @@ extension SessionStateMachine {
         emit(.signedOut(ended?.record.id))
     }
 
-    /// A caller waits for the answer to the first write of a sign-in.
-    mutating func signInAwaited(by waiter: WaiterID) -> WaiterReply {
-        guard let session, !session.isVisible else { return .askAgain }
+    /// Whether a sign-in is being saved.
+    var isStartingSession: Bool { session?.isVisible == false }
+
+    /// A caller waits for the first attempt to end sessions in the store, or to save a sign-in.
+    mutating func changeAwaited(by waiter: WaiterID) -> WaiterReply {
+        guard !isEnding, isStartingSession else { return endingAwaited(by: waiter) }
         waiters.insert(waiter)
         return .wait
     }
@@ -536,6 +539,11 @@ extension SessionStateMachine {
 
     func isSending(_ job: RefreshJob) -> Bool {
         if case .sending(let current, _)? = session?.refresh { current.id == job.id } else { false }
+    }
+
+    /// Whether a refresh is still needed: its session has neither ended nor got newer tokens.
+    func needs(_ job: RefreshJob) -> Bool {
+        isPreparing(job) || isSending(job) || isConfirmingExpiry(of: job)
     }
 
     /// Whether the session's expiry is still unconfirmed, because the lock was lost when the store was asked.

@@ -100,7 +100,7 @@ public final class TokenManager: Sendable {
         fileprivate var refreshLock: (any HeldStoreLock)?
         /// Handle the responses of the token endpoint. If a session ends, its refresh does not wait for the response.
         fileprivate var responses: [SessionStateMachine.JobID: Task<Void, Never>] = [:]
-        /// The refresh that waits for its response, and the end of that wait.
+        /// The refresh that waits for the lock or for its response, and the end of that wait.
         fileprivate var awaited: (job: SessionStateMachine.RefreshJob, stop: @Sendable () -> Void)?
         /// Reads the store again whenever another process may have changed it.
         fileprivate var watch: Task<Void, Never>?
@@ -301,7 +301,8 @@ extension TokenManager {
                 if reply == .wait { unattended?.hasSignedIn(in: machine) }
                 return reply
             }
-            await finishEnding(by: deadline)
+            // A command-line tool may exit now, and its next start must not restore an earlier session.
+            await waitForStore(until: deadline) { machine in machine.isEnding }
             return reply
         }.value
         // A sign-out that came first has not ended a session of this caller, but its sign-in.
@@ -310,15 +311,16 @@ extension TokenManager {
         return session
     }
 
-    /// Waits until earlier sessions have ended in the store, after a sign-in that could not be written. A command-line
-    /// tool may exit now, and its next start must not restore one of them.
-    private func finishEnding(by deadline: Duration) async {
-        guard core.withLock({ $0.machine.isEnding }) else { return }
+    /// Waits while the store is asked to end sessions or to save a sign-in.
+    private func waitForStore(
+        until deadline: Duration, while isPending: @escaping @Sendable (borrowing SessionStateMachine) -> Bool
+    ) async {
+        guard core.withLock({ isPending($0.machine) }) else { return }
         let left = deadline - time.uptime
         guard left > .zero else { return }
         _ = await storeLimits.run(within: left) { [self] in
-            while !Task.isCancelled, core.withLock({ $0.machine.isEnding }) {
-                _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
+            while !Task.isCancelled, core.withLock({ isPending($0.machine) }) {
+                _ = await wait { machine, waiter, _ in machine.changeAwaited(by: waiter) }
             }
         }
     }
@@ -339,12 +341,14 @@ extension TokenManager {
     public func signOut(waitingForServer limit: Duration) async -> Bool {
         // A task of its own: even if this one is cancelled, the record is deleted when the method returns.
         let ended = await Task { await endSession(revoking: limit > .zero) }.value
-        guard let revocation = ended.revocation else { return ended.wasSignedOut }
+        guard let revocation = ended.revocation else { return ended.wasSignedOut && limit > .zero }
         let deadline = time.uptime + limit
         var hasEnded = true
-        if let response = ended.response, case .failure = await storeLimits.run(within: limit, { await response.value })
-        {
-            hasEnded = false
+        if !ended.responses.isEmpty {
+            let result = await storeLimits.run(within: limit) {
+                for response in ended.responses { await response.value }
+            }
+            if case .failure = result { hasEnded = false }
         }
         let ending = await revocations.finish(revocation, within: max(deadline - time.uptime, .zero))
         if ending == .late || !hasEnded && ending == .confirmed {
@@ -357,9 +361,9 @@ extension TokenManager {
     private struct EndedSession: Sendable {
         /// A wait for the server; `nil` if the caller does not wait, or without a revoker.
         let revocation: Revocations.Wait?
-        /// A refresh that the server may already have answered with new tokens. They are revoked when the response
+        /// Refreshes that the server may already have answered with new tokens. They are revoked when the response
         /// arrives, which a refresher that signs out must not wait for.
-        let response: Task<Void, Never>?
+        let responses: [Task<Void, Never>]
         /// Whether no user was signed in.
         let wasSignedOut: Bool
     }
@@ -371,19 +375,20 @@ extension TokenManager {
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
         let now = time.wallClock
+        let deadline = time.uptime + policy.storeTimeout
         let revocation = waits ? revocations.startWait() : nil
         let ended = transitionCore { core in
-            let isSending = revocation != nil && core.machine.isSendingRefresh && !isRefreshingHere
+            let isAwaited = revocation != nil && !isRefreshingHere
             let ended = EndedSession(
-                revocation: revocation, response: isSending ? core.awaited.flatMap { core.responses[$0.job.id] } : nil,
+                revocation: revocation, responses: isAwaited ? Array(core.responses.values) : [],
                 wasSignedOut: core.machine.session == nil && !core.machine.isUnread)
             // A user who has signed in since stays signed in.
             if core.machine.signInEpoch <= start { core.machine.signedOut(at: now) }
             return ended
         }
-        // That sign-in replaces the record of the former session.
-        _ = await wait { machine, waiter, _ in machine.signInAwaited(by: waiter) }
-        _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
+        _ = await wait { machine, waiter, _ in machine.changeAwaited(by: waiter) }
+        // A sign-in that comes in between replaces the record. If it cannot, it ends the former session.
+        await waitForStore(until: deadline) { machine in machine.isEnding || machine.isStartingSession }
         return ended
     }
 
@@ -613,6 +618,8 @@ extension TokenManager {
             case .token(let credential): return .success(credential)
             // A call that belongs to a session must not continue without one.
             case .failure(.signedOut) where await resolved(owner).session != nil: return .failure(.sessionChanged)
+            case .failure(.sessionChanged) where owner.signInState == .unknown:
+                return .failure(await resolved(owner).signInState == .signedOut ? .signedOut : .sessionChanged)
             case .failure(let error): return .failure(error)
             case .refreshedElsewhere, .askAgain, .wait: continue
             }
@@ -874,7 +881,7 @@ extension TokenManager {
             }
         }
         core.copyMachine()
-        if let awaited = core.awaited, !core.machine.isSending(awaited.job) {
+        if let awaited = core.awaited, !core.machine.needs(awaited.job) {
             core.awaited = nil
             consequences.unlocked.append(awaited.stop)
         }
@@ -1016,9 +1023,9 @@ extension TokenManager {
             let lock: (any HeldStoreLock)?
             do throws(StorageError) {
                 try await waitFor(previous)
-                lock = try await acquireLock()
+                lock = try await acquireLock(for: job)
             } catch {
-                publish(.storeLockFailed(error))
+                if core.withLock({ $0.machine.needs(job) }) { publish(.storeLockFailed(error)) }
                 lockFailed(error, for: job)
                 // The next refresh waits for this task. So this task ends no earlier than the previous one.
                 await previous?.value
@@ -1096,11 +1103,13 @@ extension TokenManager {
                 race.finish(.success(next))
             }
             core.responses[job.id] = response
-            if core.machine.isSending(job) { core.awaited = (job, { race.finish(.failure(CancellationError())) }) }
+            if core.machine.needs(job) { core.awaited = (job, { race.finish(.failure(CancellationError())) }) }
             return response
         }
         if case .success(let next) = await withCheckedContinuation({ race.wait($0) }) { return next }
         await flushStore()
+        // The next sign-in may have been added since.
+        if hasPendingWork { await flushStore() }
         // As long as the store may contain the record, another process may send the same token.
         if hasPendingWork { await response.value }
         return nil
@@ -1139,10 +1148,34 @@ extension TokenManager {
     }
 
     /// - Returns: The lock; `nil` if the store has none or it failed, in which case the refresh continues without it.
-    /// - Throws: An error if the lock is not acquired in time, or its file cannot be opened because the device is
-    ///   locked. Another process may hold it, so the refresh must not continue.
-    private func acquireLock() async throws(StorageError) -> (any HeldStoreLock)? {
+    /// - Throws: An error if the lock is not acquired in time, if its file cannot be opened because the device is
+    ///   locked, or if the refresh is no longer needed. Another process may hold the lock, so the refresh must not
+    ///   continue.
+    private func acquireLock(for job: SessionStateMachine.RefreshJob) async throws(StorageError) -> (any HeldStoreLock)?
+    {
         guard let lock = store.lock else { return nil }
+        let race = Race<Result<(any HeldStoreLock)?, StorageError>>()
+        let acquiring = core.withLock { core in
+            let acquiring = Task {
+                let result = await self.acquire(lock)
+                race.finish(.success(result))
+                return result
+            }
+            if core.machine.needs(job) { core.awaited = (job, { race.finish(.failure(CancellationError())) }) }
+            return acquiring
+        }
+        defer {
+            core.withLock { core in
+                if core.awaited?.job.id == job.id { core.awaited = nil }
+            }
+        }
+        if case .success(let result) = await withCheckedContinuation({ race.wait($0) }) { return try result.get() }
+        acquiring.cancel()
+        Task { if case .success(let held?) = await acquiring.value { held.release() } }
+        throw StorageError(.unreachable, "the session has ended")
+    }
+
+    private func acquire(_ lock: any StoreLock) async -> Result<(any HeldStoreLock)?, StorageError> {
         // Long enough for the lease of a suspended process to end, and for one more process in front of this one.
         let limit = policy.lockLease * 2 + policy.storeTimeout
         let result = await deliver(within: limit, by: storeLimits) { [policy] in
@@ -1151,15 +1184,17 @@ extension TokenManager {
             held.release()
         }
         switch result {
-        case .success(let held): return held
+        case .success(let held): return .success(held)
         case .failure(let error as TimeLimitError):
-            throw StorageError(
-                .unreachable, "the store's lock could not be acquired within \(error.limit.inSeconds.shortText) s")
+            return .failure(
+                StorageError(
+                    .unreachable, "the store's lock could not be acquired within \(error.limit.inSeconds.shortText) s"))
+        case .failure(is CancellationError): return .success(nil)
         case .failure(let error):
             let error = StorageError(wrapping: error)
-            if error.kind == .locked { throw error }
+            if error.kind == .locked { return .failure(error) }
             publish(.storeLockFailed(error))
-            return nil
+            return .success(nil)
         }
     }
 

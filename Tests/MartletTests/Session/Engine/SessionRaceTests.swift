@@ -15,8 +15,8 @@ import Testing
         store.isFull.withLock { $0 = false }
         let refresh = Task { try await app.tokens.refresh() }
         await store.gate.waitForArrivals()
-        await app.tokens.signOut()
         let events = app.tokens.events
+        await app.tokens.signOut()
         store.gate.open()
         #expect(await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
         await app.tokens.flushStore()
@@ -34,8 +34,8 @@ import Testing
         store.isFull.withLock { $0 = false }
         let refresh = Task { try await app.tokens.refresh() }
         await store.gate.waitForArrivals()
-        let bob = try await app.tokens.signIn(with: app.backend.issue())
         let events = app.tokens.events
+        let bob = try await app.tokens.signIn(with: app.backend.issue())
         store.gate.open()
         #expect(await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
         await app.tokens.flushStore()
