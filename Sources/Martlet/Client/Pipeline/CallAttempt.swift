@@ -42,6 +42,8 @@ struct CallAttempt {
     private var isPerformed = false
     /// Whether the observers know that the attempt has started, but not how it has ended.
     private var isUnderWay = false
+    /// Called with the response if an interceptor does not accept it.
+    var responseWasLost: (@Sendable (ServerResponse) -> Void)?
 
     init(of call: CallState, in pipeline: CallPipeline) {
         self.pipeline = pipeline
@@ -186,7 +188,13 @@ struct CallAttempt {
         if case .server = source {
             try await pipeline.authorizer?.validate(response, for: &call, mayReplay: !isPerformed)
         }
-        if pipeline.hasInterceptors { try await pipeline.validate(response, &call) }
+        guard pipeline.hasInterceptors else { return }
+        do {
+            try await pipeline.validate(response, &call)
+        } catch {
+            responseWasLost?(response)
+            throw error
+        }
     }
 
     /// Lets a receiver consume the body of a response. The time limit restarts with each chunk.

@@ -53,13 +53,8 @@ extension CallPipeline {
 
     /// Lets the interceptors validate a response.
     func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
-        do {
-            try await slots.runHook {
-                for interceptor in config.interceptors { try await interceptor.validate(response, for: &call.context) }
-            }
-        } catch {
-            call.responseWasLost?(response)
-            throw error
+        try await slots.runHook {
+            for interceptor in config.interceptors { try await interceptor.validate(response, for: &call.context) }
         }
     }
 
@@ -102,13 +97,15 @@ extension CallPipeline {
         try applyChanges(since: before, &call)
     }
 
-    func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
+    func process(
+        _ response: ServerResponse, _ call: inout CallState, _ outgoing: OutgoingCall
+    ) async throws -> ServerResponse {
         do {
             // If the body is read after the call, it still holds the slot while the interceptors run.
             guard call.receiver?.outlivesCall == true else { return try await processed(response, &call) }
             return try await slots.runHook { try await processed(response, &call) }
         } catch {
-            call.responseWasLost?(response)
+            outgoing.responseWasLost?(response)
             throw error
         }
     }

@@ -62,14 +62,13 @@ final class CallPipeline: Sendable {
         var call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }
         // Interceptors and files take time, and the token may change before they are done.
         if hasInterceptors || outgoing.body?.inspectsFiles == true { call.authorization.dropToken() }
-        if hasInterceptors { call.responseWasLost = outgoing.responseWasLost }
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }
         do {
-            let (response, lastAttempt) = try await run(&call)
+            let (response, lastAttempt) = try await run(&call, outgoing)
             let receivedAt = time.uptime
             bodyOutlivesCall = call.receiver?.outlivesCall == true
             return CompletedCall(
-                response: hasInterceptors ? try await process(response, &call) : response,
+                response: hasInterceptors ? try await process(response, &call, outgoing) : response,
                 head: response.head,
                 context: call.context, owner: call.authorization.owner, receivedAt: receivedAt,
                 duration: (hasInterceptors ? time.uptime : receivedAt) - call.context.startedAt,
@@ -96,7 +95,9 @@ final class CallPipeline: Sendable {
         CallObservation(observers: config.observers, refused: error.call, time: time)?.finish(with: error)
     }
 
-    private func run(_ call: inout CallState) async throws -> (ServerResponse, Duration) {
+    private func run(
+        _ call: inout CallState, _ outgoing: OutgoingCall
+    ) async throws -> (ServerResponse, Duration) {
         if hasInterceptors { try await prepare(&call) }
         if !config.observers.isEmpty {
             call.observation = CallObservation(
@@ -106,6 +107,7 @@ final class CallPipeline: Sendable {
             call.context.attempt += 1
             let started = time.uptime
             var attempt = CallAttempt(of: call, in: self)
+            if hasInterceptors { attempt.responseWasLost = outgoing.responseWasLost }
             let result = await attempt.run(&call)
             if let sources = call.sources { call.context.outgoing = sources.preparedBody }
             let failure: NetworkError

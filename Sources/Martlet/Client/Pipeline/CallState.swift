@@ -25,8 +25,6 @@ struct CallState: Sendable {
     /// never stored under cookies that its request did not have. Requests after a redirect read the jar again.
     private(set) var cookieField: String?
     var expectation = ContinueExpectation()
-    /// Called with a response of the server that an interceptor does not accept, or throws while it processes.
-    var responseWasLost: (@Sendable (ServerResponse) -> Void)?
 
     /// The body of the attempt under way; between attempts, that of the prepared request.
     var body: PreparedBody? { context.outgoing }

@@ -357,7 +357,7 @@ extension TokenManager {
         return hasEnded && (ending == .confirmed || ending == .nothing && ended.wasSignedOut)
     }
 
-    /// What a sign-out has ended.
+    /// The result of a sign-out on this device.
     private struct EndedSession: Sendable {
         /// A wait for the server; `nil` if the caller does not wait, or without a revoker.
         let revocation: Revocations.Wait?
