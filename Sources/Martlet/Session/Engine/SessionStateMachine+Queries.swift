@@ -1,9 +1,4 @@
 extension SessionStateMachine {
-    /// Whether the response to a refresh may still arrive, with tokens that the store does not contain.
-    var isSendingRefresh: Bool {
-        if case .sending? = session?.refresh { true } else { false }
-    }
-
     /// The state to publish; `nil` to keep the published one.
     func visibleState(at now: Duration) -> SessionState? {
         guard let session else {
