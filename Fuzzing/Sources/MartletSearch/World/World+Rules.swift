@@ -135,6 +135,10 @@ extension World {
         case .storeWriteFailed, .storeDeleteFailed: rules.hasReportedFailure = true
         case .refreshStarted(let stamp, .forced), .refreshStarted(let stamp, .rejected):
             countEarlyRefresh(stamp, at: time)
+        // A refresh that never reached the server uses no budget.
+        case .refreshFailed(let stamp, let failure, _) where failure.neverReachedServer || failure.kind == .storage:
+            guard let token = life.held.last(where: { $0.stamp == stamp })?.name else { return }
+            _ = rules[token.family].earlyRefreshes.popLast()
         case .expired(let session, let reason):
             guard let family = rules.names[session] else { return }
             if rules[family].hasExpired { violate(.expiryIsReportedOnce, "session \(family) expires twice") }
