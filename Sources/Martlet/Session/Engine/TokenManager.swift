@@ -1155,22 +1155,23 @@ extension TokenManager {
     {
         guard let lock = store.lock else { return nil }
         let race = Race<Result<(any HeldStoreLock)?, StorageError>>()
-        let acquiring = core.withLock { core in
-            let acquiring = Task {
+        let acquiring = core.withLock { core -> Task<Result<(any HeldStoreLock)?, StorageError>, Never>? in
+            guard core.machine.needs(job) else { return nil }
+            core.awaited = (job, { race.finish(.failure(CancellationError())) })
+            return Task {
                 let result = await self.acquire(lock)
                 race.finish(.success(result))
                 return result
             }
-            if core.machine.needs(job) { core.awaited = (job, { race.finish(.failure(CancellationError())) }) }
-            return acquiring
         }
+        guard let acquiring else { throw StorageError(.unreachable, "the session has ended") }
         defer {
             core.withLock { core in
                 if core.awaited?.job.id == job.id { core.awaited = nil }
             }
         }
         if case .success(let result) = await withCheckedContinuation({ race.wait($0) }) { return try result.get() }
-        acquiring.cancel()
+        // The lock may still arrive.
         Task { if case .success(let held?) = await acquiring.value { held.release() } }
         throw StorageError(.unreachable, "the session has ended")
     }
@@ -1189,7 +1190,6 @@ extension TokenManager {
             return .failure(
                 StorageError(
                     .unreachable, "the store's lock could not be acquired within \(error.limit.inSeconds.shortText) s"))
-        case .failure(is CancellationError): return .success(nil)
         case .failure(let error):
             let error = StorageError(wrapping: error)
             if error.kind == .locked { return .failure(error) }
