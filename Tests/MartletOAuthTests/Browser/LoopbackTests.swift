@@ -273,18 +273,18 @@
                 signal(SIGPIPE, SIG_IGN)
                 let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-                let script = folder.path + "/browser"
-                try Data("#!/bin/sh\ngrep -E '^Sig(Blk|Ign)' /proc/self/status > \"$1\"\n".utf8)
+                defer { try? FileManager.default.removeItem(at: folder) }
+                // The shell reads the script. Linux would refuse to execute a file that a child of another test, between
+                // its fork and its exec, still has open for writing (ETXTBSY).
+                let script = folder.path + "/script"
+                try Data("grep -E '^Sig(Blk|Ign)' /proc/self/status > \"$0.output\"\n".utf8)
                     .write(to: URL(filePath: script))
-                chmod(script, 0o700)
-                let browser = SystemBrowser(program: script, environment: ["PATH": "/usr/bin:/bin"])
-                let output = folder.path + "/signals"
-                #expect(await BlockingQueue.run { browser.run(output) } == 0)
-                let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
+                let browser = SystemBrowser(program: "sh", environment: ["PATH": "/usr/bin:/bin"])
+                #expect(await BlockingQueue.run { browser.run(script) } == 0)
+                let lines = try String(contentsOfFile: script + ".output", encoding: .utf8).split(separator: "\n")
                 let masks = lines.compactMap { UInt64($0.split(separator: "\t").last ?? "", radix: 16) }
                 #expect(masks.first == 0)
                 #expect(masks.last.map { $0 & (1 << UInt64(SIGPIPE - 1)) } == 0)
-                try FileManager.default.removeItem(at: folder)
             }
 
             @Test("the program gets the URL as one argument, and no shell reads it") func program() async throws {
