@@ -127,7 +127,8 @@
             case .discovery, .invalidCallback, .idToken, .userinfo, .unreachable: .notUnderstood
             case .stateMismatch, .wrongIssuer, .refused, .denied: .refused
             case .cancelled: .cancelled
-            case .unsupported, .noBrowser: .appFault
+            case .unsupported: .appMistake
+            case .noBrowser: .noBrowser
             case .session: .sessionChanged
             }
         }

@@ -23,7 +23,8 @@ extension NetworkError: LocalizedError {
         case .tlsFailed, .insecureURL: UserText.notSecure.text
         case .invalidResponse, .responseTooLarge, .tooManyRedirects, .decoding: UserText.notUnderstood.text
         case .unreadableFile: UserText.fileUnreadable.text
-        case .invalidRequest, .bodyNotReplayable, .interceptorFailed, .transport: UserText.appFault.text
+        case .invalidRequest: UserText.appMistake.text
+        case .bodyNotReplayable, .interceptorFailed, .transport: UserText.appFault.text
         case .unacceptableStatus(let call, let response), .unauthorized(let call, let response):
             UserText.status(response.status, of: call).text
         case .api(let call, let error): error.userText ?? UserText.status(error.status, of: call).text
@@ -132,7 +133,8 @@ extension TransportError: LocalizedError {
         case .timedOut: UserText.timedOut.text
         case .tlsFailed: UserText.notSecure.text
         case .invalidResponse: UserText.notUnderstood.text
-        case .invalidRequest, .bodyFailed: UserText.appFault.text
+        case .invalidRequest: UserText.appMistake.text
+        case .bodyFailed: UserText.appFault.text
         }
     }
 }

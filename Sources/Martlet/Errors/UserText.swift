@@ -6,10 +6,10 @@
 
 /// The texts that errors show to users: without URLs, status codes or advice for developers.
 package enum UserText: CaseIterable, Sendable {
-    case offline, cannotConnect, connectionLost, timedOut, cancelled, notSecure, notUnderstood, appFault
+    case offline, cannotConnect, connectionLost, timedOut, cancelled, notSecure, notUnderstood, appFault, appMistake
     /// For a request that the server may have carried out, and would carry out again.
     case connectionLostInDoubt, timedOutInDoubt, serverTroubleInDoubt
-    case notFound, tooLarge, tooMany, serverTrouble, refused, notAllowed
+    case notFound, tooLarge, tooMany, serverTrouble, refused, notAllowed, noBrowser
     case signInRequired, sessionChanged, renewalFailed, sessionRefused, sessionRanOut, sessionInterrupted
     case notSaved, damaged, nothingThere, fileUnreadable
     case storeLocked, storeUnreachable, storeDamaged, storeForeign, storeTooNew, storeUnsafe
@@ -93,12 +93,14 @@ package enum UserText: CaseIterable, Sendable {
         case .notSecure: "A secure connection could not be established. Nothing was sent."
         case .notUnderstood: "The app could not read the server’s response. Try again later, or update the app."
         case .appFault: "Something went wrong in the app. Try again."
+        case .appMistake: "An error in the app prevented this. Check for an update of the app."
         case .notFound: "This no longer exists."
         case .tooLarge: "This is too large for the server."
         case .tooMany: "There were too many requests. Wait a moment and try again."
         case .serverTrouble: "The server is having problems. Try again later."
         case .refused: "The server rejected the request."
         case .notAllowed: "You do not have permission to do this."
+        case .noBrowser: "No browser could be opened."
         case .signInRequired: "Sign in to continue."
         case .sessionChanged: "The sign-in status has changed in the meantime. Try again."
         case .renewalFailed: "Your sign-in could not be renewed. Try again in a moment."
@@ -133,12 +135,14 @@ package enum UserText: CaseIterable, Sendable {
         case .notSecure: "안전한 연결을 만들 수 없어 아무것도 보내지 않았습니다."
         case .notUnderstood: "서버의 응답을 처리할 수 없습니다. 나중에 다시 시도하거나 앱을 업데이트해 주세요."
         case .appFault: "앱에 문제가 생겼습니다. 다시 시도해 주세요."
+        case .appMistake: "앱 오류로 처리하지 못했습니다. 앱 업데이트가 있는지 확인해 주세요."
         case .notFound: "더 이상 존재하지 않습니다."
         case .tooLarge: "서버가 받기에는 너무 큽니다."
         case .tooMany: "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요."
         case .serverTrouble: "서버에 문제가 있습니다. 나중에 다시 시도해 주세요."
         case .refused: "서버가 요청을 거부했습니다."
         case .notAllowed: "이 작업을 할 권한이 없습니다."
+        case .noBrowser: "브라우저를 열 수 없습니다."
         case .signInRequired: "계속하려면 로그인해 주세요."
         case .sessionChanged: "그사이에 로그인 상태가 바뀌었습니다. 다시 시도해 주세요."
         case .renewalFailed: "로그인 상태를 확인하지 못했습니다. 잠시 후 다시 시도해 주세요."

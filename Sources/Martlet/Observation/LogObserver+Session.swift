@@ -18,6 +18,11 @@ extension LogObserver {
     }
 }
 
+extension SessionEvent: CustomStringConvertible {
+    /// The line of a log, with secrets masked: `session 1A2B3C4D/4 has a new access token`.
+    public var description: String { LogLine(self).description }
+}
+
 extension LogLine {
     init(_ event: SessionEvent) {
         let (level, outcome, note) = event.logText

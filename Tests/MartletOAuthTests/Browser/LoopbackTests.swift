@@ -253,6 +253,7 @@
                     }
                     #expect(error?.kind == .noBrowser)
                     #expect(error?.description.contains("device flow") == true)
+                    #expect(error?.errorDescription == UserText.noBrowser.text)
                     #expect(world.requests(to: "/token").isEmpty)
                 }
             }

@@ -22,7 +22,10 @@ import Testing
         (.timedOut(call, after: .seconds(30)), "The server took too long to respond. Try again."),
         (.cancelled(call), "The request was canceled."),
         (.tlsFailed(call, reason: "expired"), "A secure connection could not be established. Nothing was sent."),
-        (.invalidRequest(call, reason: "a bad path"), "Something went wrong in the app. Try again."),
+        (
+            .invalidRequest(call, reason: "a bad path"),
+            "An error in the app prevented this. Check for an update of the app."
+        ),
         (
             .insecureURL(call, url: "http://example.com"),
             "A secure connection could not be established. Nothing was sent."

@@ -141,6 +141,11 @@ import Testing
         #expect(LogLine(.info, "GET", "/", "200", note: "password=hunter2").note == "password=<redacted>")
     }
 
+    @Test("an event of a session prints as its line of the log") func event() {
+        let event = SessionEvent.revocationFailed("503, password=hunter2")
+        #expect("\(event)" == "session tokens not revoked at the server: 503, password=<redacted>")
+    }
+
     @Test("personal data is kept apart from the rest of a line") func personal() {
         let call = LogLine(.info, "GET", "/users/ada", "200, 1 ms, 0 B", note: "via /ada")
         #expect(call.impersonalText == "GET 200, 1 ms, 0 B" && call.personalText == "/users/ada: via /ada")
