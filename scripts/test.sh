@@ -101,8 +101,9 @@ checks() {
         scripts/consume.py --event-stream-output-path "$logs/consumer.events"
     step "conformance" scripts/conformance.py --check --markdown "$logs/conformance.md" \
         --events "$logs/library.events" "$logs/tools.events" "$logs/consumer.events"
-    # Builds the product Martlet with the default traits. The other products have no code for them.
+    # Builds the product Martlet with the default traits.
     step "newcomer, with default traits" within 900 scripts/newcomer.py
+    step "what the compiler says without a trait" within 900 scripts/check_hints.py
     step "benchmarks, one iteration" make bench-once
 }
 

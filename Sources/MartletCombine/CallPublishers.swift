@@ -100,18 +100,4 @@
             .eraseToAnyPublisher()
         }
     }
-#else
-    public import Martlet
-
-    extension NetworkClient {
-        /// Needs the trait `OpenCombine`.
-        @available(
-            *, unavailable,
-            message:
-                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
-        )
-        public func publisher<Value: Decodable & Sendable>(
-            for endpoint: some APIEndpoint, as type: Value.Type = Value.self
-        ) {}
-    }
 #endif

@@ -114,8 +114,7 @@ package enum UserText: CaseIterable, Sendable {
         case .storeLocked: "Unlock this device to continue."
         case .storeUnreachable: "Your sign-in cannot be read or saved at the moment. Try again."
         case .storeDamaged: "Your saved sign-in is damaged. Sign in again to continue."
-        case .storeForeign:
-            "Something else is stored where this app keeps your sign-in, so it cannot be saved. Contact the app's support."
+        case .storeForeign: "Something else is stored where your sign-in would be saved. Contact the app's support."
         case .storeTooNew: "Your sign-in was saved by a newer version of this app. Update the app to continue."
         case .storeUnsafe:
             "Other users can read or change the files that keep your sign-in, so they are not used. Correct their permissions."

@@ -42,5 +42,13 @@
                 "needs the trait Encryption: add traits: [.defaults, \"Encryption\"] to the package martlet in Package.swift"
         )
         public static func encryptedFiles(in folder: String, key: EncryptionKey) -> AnySecureStorage { .inMemory }
+
+        /// Needs the trait `Encryption`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait Encryption: add traits: [.defaults, \"Encryption\"] to the package martlet in Package.swift"
+        )
+        public static func encryptedFiles(service: String, key: EncryptionKey) -> AnySecureStorage { .inMemory }
     }
 #endif

@@ -26,6 +26,29 @@ struct RotationConformanceTests {
         #expect(app.tokens.currentTokens?.accessToken == "access-2")
     }
 
+    @Test("tokens whose response waited unread while the device slept are as old as their request") func ageAfterSleep()
+        async throws
+    {
+        let app = try await App.signedIn()
+        let gate = Gate()
+        app.backend.afterRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        let refresh = Task { try await app.tokens.refresh() }
+        await gate.waitForArrivals()
+        app.time.advance(by: .seconds(3000))
+        for _ in 0..<50 { await Task.yield() }
+        app.backend.afterRefresh(nil)
+        gate.open()
+        _ = try await refresh.value
+        #expect(app.tokens.currentTokens?.accessToken == "access-2")
+        // 3600 s after they were issued, although only 600 s after they were received.
+        app.time.advance(by: .seconds(600))
+        #expect(await app.call().isSuccess)
+        #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-3"])
+    }
+
     @Test("a response that does not arrive when the device has woken is a time-out") func noResponseAfterSleep()
         async throws
     {

@@ -37,6 +37,25 @@ import Testing
         #expect(app.backend.revoked.count == 1)
     }
 
+    @Test("C79: tokens that a refresh brings after the sign-out are revoked with the refresh token that they keep")
+    func lateAccessToken() async throws {
+        let app = try await App.signedIn()
+        let gate = Gate()
+        app.backend.beforeRefresh { _ in
+            await gate.pass()
+            return .json(#"{"accessToken":"access-9"}"#)
+        }
+        let refresh = Task { try await app.tokens.refresh() }
+        await gate.waitForArrivals()
+        let signOut = Task { await app.tokens.signOut(waitingForServer: .seconds(5)) }
+        while app.tokens.state != .signedOut { await Task.yield() }
+        gate.open()
+        #expect(await signOut.value)
+        #expect(app.backend.revoked.count == 2)
+        #expect(app.backend.revoked.allSatisfy { $0.contains("refresh-1") })
+        _ = await refresh.result
+    }
+
     @Test("C79: a sign-out says that the server has not answered in time, and the revocation goes on")
     func lateServer() async throws {
         var policy = SessionPolicy()

@@ -24,8 +24,9 @@ struct TortureCommand: AsyncParsableCommand {
 
             Exits with 0 only if no rule was violated. The same seed plans the same rounds and faults, but the system \
             schedules the processes, so a failure may need several runs to reproduce. A process that is slow because \
-            the machine is busy looks like a stopped one. So each process measures how late its timers are, and what \
-            a lateness of half a lease in the same round explains is inconclusive and no violation.
+            the machine is busy looks like a stopped one. So each process measures how late its timers are, one of \
+            them also how long the disk takes to keep a small file, and what a lateness of half a lease in the same \
+            round explains is inconclusive and no violation.
             """)
 
     @Option(help: "How many rounds to run in each mode.")

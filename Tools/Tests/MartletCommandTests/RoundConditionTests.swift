@@ -152,7 +152,9 @@ import Testing
         let excess = Self.round(refreshes: Self.right, Self.right)
         var timedOut = Self.round(refreshes: Self.right)
         timedOut.tallies[0].tally.failures = [CallFailure.refreshTimedOut: 1, CallFailure.rejected: 2]
-        for evidence in [excess, timedOut] {
+        var storage = Self.round(refreshes: Self.right)
+        storage.tallies[0].tally.failures = [CallFailure.refresh(.storage): 3]
+        for evidence in [excess, timedOut, storage] {
             #expect(!Self.isInconclusive(evidence, lateness: .milliseconds(499)))
             #expect(Self.isInconclusive(evidence, lateness: .milliseconds(500)))
         }

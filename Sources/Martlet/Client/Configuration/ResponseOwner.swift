@@ -31,9 +31,15 @@ extension CallPipeline {
     /// - Parameter owner: The owner of the call. If the call needs no session, the current sign-in state counts.
     func responseOwner(for owner: CallOwner) -> ResponseOwner? {
         guard keepsResponses else { return nil }
+        let times = timesEmptied
         return ResponseOwner(
             manager: tokens?.number, state: owner.isBound ? owner : tokens?.currentOwner ?? owner,
-            timesJarEmptied: config.cookies?.timesEmptied ?? 0, timesCacheEmptied: config.cache?.timesEmptied ?? 0)
+            timesJarEmptied: times.jar, timesCacheEmptied: times.cache)
+    }
+
+    /// How often the app has emptied the cookie jar and the cache.
+    var timesEmptied: (jar: Int, cache: Int) {
+        (config.cookies?.timesEmptied ?? 0, config.cache?.timesEmptied ?? 0)
     }
 
     /// The owner with the session, if the store has been read since the call was made.

@@ -92,6 +92,7 @@ struct Authorizer: Sendable {
         // A call resumes a little after its wait, and its probe (a try with a rejected token) may no longer be allowed.
         if let probe = first, probe.prober != nil, !tokens.isUsable(probe) { first = nil }
         guard let credential = first ?? tokens.freshCredential(for: call.authorization.owner) else { return false }
+        call.authorization.firstFailure = nil
         try assign(credential, to: &call)
         return true
     }
@@ -319,7 +320,10 @@ struct Authorizer: Sendable {
         }
         if call.authorization.replays > 0 {
             guard call.authorization.replays < Authorization.maximumReplays, await tokens.hasSuccessor(of: stamp)
-            else { return }
+            else {
+                if Task.isCancelled { throw .cancelled(call.context.call) }
+                return
+            }
         }
         call.authorization.isTokenRejected = true
         call.authorization.refreshedStamp = tokens.reportRejection(of: stamp) ? stamp : nil

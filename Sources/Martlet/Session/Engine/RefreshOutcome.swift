@@ -15,13 +15,16 @@ extension SessionStateMachine {
 
 extension SessionStateMachine.RefreshOutcome {
     /// Classifies the result of a refresher: only a ``RefreshRejectedError`` is terminal.
-    init(_ result: Result<Tokens, any Error>, wallClock: Date) {
+    /// - Parameters:
+    ///   - age: The time since the server may have issued the tokens.
+    ///   - wallClock: The time by this device's clock.
+    init(_ result: Result<Tokens, any Error>, age: Duration, wallClock: Date) {
         switch result {
         case .success(let tokens) where tokens.accessToken.isEmpty:
             self = .transient(
                 RefreshError(.unreadableResponse, description: "the refresher has returned an empty access token"))
         case .success(let tokens):
-            let lifetime = TokenLifetime(of: tokens, wallClock: wallClock)
+            let lifetime = TokenLifetime(of: tokens, wallClock: wallClock)?.after(age)
             self = .success(
                 tokens.storable, lifetime,
                 estimatedExpiry: lifetime.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })

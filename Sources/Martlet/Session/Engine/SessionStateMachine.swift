@@ -648,7 +648,8 @@ extension SessionStateMachine {
     private mutating func discard(_ outcome: RefreshOutcome, of job: RefreshJob) {
         emit(.refreshDiscarded(job.stamp))
         // If the session continues with other tokens, do not revoke these: the server might revoke the whole session.
-        if session?.record.id != job.record.id, case .success(let tokens, _, _) = outcome {
+        if session?.record.id != job.record.id, case .success(var tokens, _, _) = outcome {
+            tokens.refreshToken = tokens.refreshToken ?? job.record.tokens.refreshToken
             actions.append(.revoke(tokens, expiresAt: nil))
         }
     }

@@ -1097,7 +1097,8 @@ extension TokenManager {
         let race = Race<SessionStateMachine.RefreshJob?>()
         let response = core.withLock { core in
             let response = Task {
-                let next = self.finishRefresh(job, await self.sendRefresh(job))
+                let sentAt = self.time.uptime
+                let next = self.finishRefresh(job, await self.sendRefresh(job, at: sentAt), sentAt: sentAt)
                 // Before the next round, whose response takes this place.
                 self.core.withLock { $0.responses[job.id] = nil }
                 race.finish(.success(next))
@@ -1199,7 +1200,9 @@ extension TokenManager {
     }
 
     /// Runs the refresher within its time limit.
-    private func sendRefresh(_ job: SessionStateMachine.RefreshJob) async -> Result<Tokens, any Error> {
+    private func sendRefresh(
+        _ job: SessionStateMachine.RefreshJob, at sentAt: Duration
+    ) async -> Result<Tokens, any Error> {
         guard let owner = core.withLock({ $0.machine.owner(of: job) }) else { return .failure(CancellationError()) }
         let running = RunningRefresher(of: owner)
         let refreshing = Self.refreshing.merging([ObjectIdentifier(self): running]) { $1 }
@@ -1211,17 +1214,24 @@ extension TokenManager {
                 defer { running.isOver.withLock { $0 = true } }
                 return try await refresher.refresh(job.record.tokens, over: tokenEndpoint)
             } late: { tokens in
-                _ = self.finishRefresh(job, .success(tokens), isLate: true)
+                _ = self.finishRefresh(job, .success(tokens), sentAt: sentAt, isLate: true)
             }
         }
     }
 
-    /// - Parameter isLate: Whether the refresh no longer waits for this result. It may wait for that of a replay.
+    /// - Parameters:
+    ///   - sentAt: The uptime at which the refresher was called.
+    ///   - isLate: Whether the refresh no longer waits for this result. It may wait for that of a replay.
     private func finishRefresh(
-        _ job: SessionStateMachine.RefreshJob, _ result: Result<Tokens, any Error>, isLate: Bool = false
+        _ job: SessionStateMachine.RefreshJob, _ result: Result<Tokens, any Error>, sentAt: Duration,
+        isLate: Bool = false
     ) -> SessionStateMachine.RefreshJob? {
-        let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
         let moment = moment
+        // A response that took longer than the time limit may have waited unread while the device slept. Its tokens
+        // may be as old as the request.
+        let delay = moment.uptime - sentAt
+        let outcome = SessionStateMachine.RefreshOutcome(
+            result, age: delay > policy.attemptTimeout ? delay : .zero, wallClock: time.wallClock)
         return transitionCore { core in
             if !isLate, core.awaited?.job.id == job.id { core.awaited = nil }
             return core.machine.refreshFinished(job, outcome, at: moment)

@@ -29,5 +29,15 @@
                 "needs the trait URLSession: add traits: [.defaults, \"URLSession\"] to the package martlet in Package.swift"
         )
         public static var userDefaults: AnyTokenStore { .inMemory }
+
+        /// Needs the trait `URLSession`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait URLSession: add traits: [.defaults, \"URLSession\"] to the package martlet in Package.swift"
+        )
+        public static func userDefaults(
+            key: String = "martlet.session", suiteName: String? = nil
+        ) -> AnyTokenStore { .inMemory }
     }
 #endif

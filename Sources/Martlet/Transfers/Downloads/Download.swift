@@ -121,12 +121,14 @@ extension NetworkClient {
         try await admit(&call)
         // The kept bytes belong to the user even if the endpoint needs no session.
         let owner = call.start.owner.isBound ? call.start.owner : tokens?.currentOwner ?? .unbound
+        let counts = pipeline.timesEmptied
         let receiver: DownloadReceiver
         do {
             let owner = await storedOwner(of: owner)
             receiver = try await DownloadReceiver(
                 to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: owner),
-                isAnonymous: owner == .noUser, tokens: tokens)
+                isAnonymous: owner == .noUser, tokens: tokens,
+                mayKeepBytes: { [pipeline] in pipeline.timesEmptied == counts })
         } catch {
             monitor?.finish()
             let failure = AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))

@@ -17,6 +17,9 @@ extension DownloadReceiver {
         /// The fingerprint of the credentials of the current attempt; `nil` if the account identifies the owner of the
         /// bytes.
         var credentials: String?
+        /// Whether an attempt with other credentials has added to the bytes of an earlier one. They then belong to
+        /// neither, and no later call resumes them.
+        var hasMixedCredentials = false
         /// The number of bytes that an earlier call had kept.
         var resumedBytes: Int64 = 0
         /// Whether the bytes are kept if the call fails.

@@ -18,6 +18,7 @@ final class DownloadReceiver: ResponseReceiver {
     /// Whether the call has no account, so that its credentials decide which bytes it may resume.
     private let isAnonymous: Bool
     private let tokens: TokenManager?
+    private let mayKeepBytes: @Sendable () -> Bool
     private let state: Locked<State>
     /// The owner of the response that is being received.
     private let owner = Locked(CallOwner.unbound)
@@ -31,10 +32,11 @@ final class DownloadReceiver: ResponseReceiver {
     ///   - isAnonymous: Whether the call has no account. It then resumes only bytes that a call with the same
     ///     credentials has kept.
     ///   - tokens: The manager of the call's session. The download ends with that session.
+    ///   - mayKeepBytes: Whether a call that fails may still leave bytes behind.
     init(
         to path: String, _ options: DownloadOptions, resumeFingerprint: String, isAnonymous: Bool = false,
         tokens: TokenManager? = nil, steps: FileSteps = .unobserved, activity: SharedActivity? = .downloads,
-        time: any TimeSource = .system
+        time: any TimeSource = .system, mayKeepBytes: @escaping @Sendable () -> Bool = { true }
     ) async throws {
         let partial = PartialDownload(path, steps: steps)
         let queue = BlockingQueue("martlet.download")
@@ -46,6 +48,7 @@ final class DownloadReceiver: ResponseReceiver {
         self.resumeFingerprint = resumeFingerprint
         self.isAnonymous = isAnonymous
         self.tokens = tokens
+        self.mayKeepBytes = mayKeepBytes
         do {
             self.state = Locked(
                 try await hold.run {
@@ -80,7 +83,8 @@ final class DownloadReceiver: ResponseReceiver {
     private func releaseFile() {
         let (file, mustRemove) = state.withLock { state in
             defer { state.file = nil }
-            let isResumable = state.written > 0 && state.resumption != nil
+            let isResumable =
+                state.written > 0 && state.resumption != nil && !state.hasMixedCredentials && mayKeepBytes()
             return (state.file, state.keepsPartial && state.mayDeletePartial && !isResumable)
         }
         file?.abandon()
@@ -117,7 +121,9 @@ final class DownloadReceiver: ResponseReceiver {
         let fingerprint = fields.isEmpty ? "" : String(fields.joined(separator: "\n").shortFingerprint, radix: 16)
         let isForeign = state.withLock { state in
             state.credentials = fingerprint
-            state.mustRestart = state.resumedBytes > 0 && state.resumption?.credentials != fingerprint
+            let isOther = state.requestedOffset != nil && state.resumption?.credentials != fingerprint
+            state.mustRestart = isOther && state.resumedBytes > 0
+            if isOther { state.hasMixedCredentials = true }
             // Until the new download has begun, the kept bytes stay as they are.
             if state.mustRestart { (state.resumedBytes, state.mayDeletePartial) = (0, false) }
             return state.mustRestart
@@ -279,6 +285,7 @@ final class DownloadReceiver: ResponseReceiver {
                 state.withLock { $0.mustRestart = true }
                 throw TransportError.invalidResponse("the partial response does not continue the file")
             }
+            if before.hasMixedCredentials, before.keepsPartial { partial.removeResumeData() }
             return (offset, resumption.total)
         }
         guard head.status.code != 206 || before.endpointSetsRange else {
@@ -310,6 +317,7 @@ final class DownloadReceiver: ResponseReceiver {
             state.written = 0
             state.resumedBytes = 0
             state.mayDeletePartial = true
+            state.hasMixedCredentials = false
             state.resumption = resumption
             #if canImport(CryptoKit) || Encryption
                 state.digest = options.check.map(RunningDigest.init)

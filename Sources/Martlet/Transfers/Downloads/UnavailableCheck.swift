@@ -1,4 +1,15 @@
 #if !canImport(CryptoKit) && !Encryption
+    /// Needs the trait `Encryption`.
+    @available(
+        *, unavailable,
+        message:
+            "needs the trait Encryption: add traits: [.defaults, \"Encryption\"] to the package martlet in Package.swift"
+    )
+    public struct DigestCheck: Sendable {
+        /// Needs the trait `Encryption`.
+        public static func sha256(_ expected: String) -> DigestCheck { DigestCheck() }
+    }
+
     extension DownloadOptions {
         /// Needs the trait `Encryption`.
         @available(
@@ -6,7 +17,7 @@
             message:
                 "needs the trait Encryption: add traits: [.defaults, \"Encryption\"] to the package martlet in Package.swift"
         )
-        public var check: Never? {
+        public var check: DigestCheck? {
             get { nil }
             set {}
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import MartletTestSupport
 import MartletTesting
 import Testing
@@ -40,6 +41,46 @@ import Testing
             #expect(transport.requests.first?.headers[.range] == "bytes=4000-")
             #expect(FileManager.default.contents(atPath: path) == content)
             #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("bytes that break off after the jar or the cache was emptied are not kept", arguments: [false, true])
+    func emptied(isCache: Bool) async throws {
+        try await TemporaryFolder.with { folder in
+            let (jar, cache) = (CookieJar(), HTTPCache())
+            server.change { $0.breaks = [4000] }
+            server.beforePiece { position in
+                if position > 0 { isCache ? cache.removeAll() : jar.removeAll() }
+            }
+            let failure = await error {
+                try await client(server.transport) {
+                    ($0.retry, $0.cookies, $0.cache) = (.never, jar, cache)
+                }.download(Get("/film", .none), to: folder.path + "/film.bin", options: options)
+            }
+            #expect(failure != nil && folder.names == [])
+        }
+    }
+
+    @Test("bytes that two credentials have received in one call are the file, or belong to neither") func mixed()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            let keys = Locked<[String]>([])
+            let signer = Authorizing { keys.withLock { $0.removeFirst() } }
+            for (breaks, names) in [([4000, 6000], []), ([4000], ["film.bin"])] {
+                server.change { $0.breaks = breaks }
+                keys.withLock { $0 = ["X", "Y"] }
+                let transport = server.transport
+                let failure = await error {
+                    try await persistentClient(transport, attempts: 2) { $0.interceptors = [signer] }.download(
+                        Get("/film", .none), to: path, options: options)
+                }
+                #expect((failure == nil) == (breaks.count == 1))
+                #expect(transport.requests.map { $0.headers[.range] } == [nil, "bytes=4000-"])
+                #expect(folder.names == names)
+            }
+            #expect(FileManager.default.contents(atPath: path) == content)
         }
     }
 
@@ -208,5 +249,14 @@ import Testing
             #expect(FileManager.default.contents(atPath: path) == content)
             #expect(folder.names == ["film.bin"])
         }
+    }
+}
+
+/// Puts a credential of the app's own on each attempt.
+private struct Authorizing: RequestInterceptor {
+    let next: @Sendable () -> String
+
+    func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+        request.headerFields[.authorization] = next()
     }
 }

@@ -43,7 +43,11 @@ struct SharedRecordTest {
                 mode: mode, store: store, settings: settings, progress: progress, backend: backend, folder: folder.path,
                 injector: injector)
             let watching = test.watch.start()
-            let measuring = Task { [meter = test.meter] in await meter.run() }
+            let measuring = Task { [meter = test.meter, folder = test.folder] in
+                async let writes: Void = meter.measureWrites(in: folder)
+                await meter.run()
+                await writes
+            }
             defer {
                 watching.cancel()
                 measuring.cancel()

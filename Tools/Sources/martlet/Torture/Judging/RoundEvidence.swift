@@ -22,7 +22,7 @@ struct RoundEvidence: Sendable {
     /// ended before it.
     var currentNames: Set<String> = []
     var formerNames: Set<String> = []
-    /// The greatest lateness of the process with the server.
+    /// The greatest lateness of the process with the server, and of the disk.
     var parentLateness = Duration.zero
 
     /// A rule that the round breaks.
@@ -147,9 +147,10 @@ struct RoundEvidence: Sendable {
             let wrong = tally.failures.filter { excuse(for: $0.key, of: worker) == nil }
             if wrong.isEmpty { return nil }
             // After a failed refresh calls are sent with the old token.
+            // A store has a time limit, too.
+            let limits: Set = [CallFailure.refreshTimedOut, CallFailure.refresh(.storage)]
             let isLate =
-                wrong[CallFailure.refreshTimedOut] != nil
-                && wrong.keys.allSatisfy { [CallFailure.refreshTimedOut, CallFailure.rejected].contains($0) }
+                !limits.isDisjoint(with: wrong.keys) && limits.union([CallFailure.rejected]).isSuperset(of: wrong.keys)
             return Violation(
                 \.unexplainedFailures,
                 "calls of \(worker) failed: \(wrong), \(tally.storeFailures); \(history.summary)",
