@@ -188,6 +188,40 @@ import Testing
         }
     }
 
+    @Test("the error of a body that cannot be decoded is one sentence, and the body follows it")
+    func sentences() async {
+        let reasons = [
+            "<html>Hello</html>": "The given data was not valid JSON",
+            #"{"name":"Ada","since":"today"}"#: #""today" is not an ISO 8601 date at since"#,
+        ]
+        for (body, reason) in reasons {
+            let failure = await answering(body).failure(User.self)
+            #expect(
+                failure?.description
+                    == "GET https://api.example.com/a: the response (200) is not a valid User: \(reason). "
+                    + "Its body starts with: \(body)")
+        }
+    }
+
+    @Test("an error has the status of its response, whether or not the server has explained it")
+    func status() async {
+        let bodies: [(text: String, type: String, isExplained: Bool)] = [
+            (#"{"success":false,"code":"GONE","message":"No such article","data":null}"#, "application/json", true),
+            (#"{"title":"No such article","detail":"It was deleted"}"#, "application/problem+json", true),
+            ("No such article", "text/plain", false),
+            ("", "text/plain", false),
+        ]
+        for body in bodies {
+            let transport = StubTransport { _ in
+                StubTransport.Response(404, headers: [.contentType: body.type], body: Data(body.text.utf8))
+            }
+            let failure = await client(transport) { $0.envelope = ResponseEnvelope() }.failure(User.self)
+            #expect(failure?.status == 404)
+            let isExplained = if case .api = failure { true } else { false }
+            #expect(isExplained == body.isExplained, "\(body.text)")
+        }
+    }
+
     @Test("a response over the size limit is not read into memory") func tooLarge() async throws {
         let transport = StubTransport { _ in .json("[" + String(repeating: "1,", count: 5000) + "1]") }
         let client = client(transport) { $0.maximumResponseBytes = 1000 }

@@ -37,4 +37,52 @@ import Testing
         #expect(await app.call("/me").isSuccess)
         #expect(log.lines == ["prepare without token", "adapt with token", "adapt with token", "validate 200"])
     }
+
+    /// Records the hooks of a call and its events, as a plugin that is an interceptor and an observer sees them.
+    private struct Plugin: RequestInterceptor, NetworkObserver {
+        let log: Log
+
+        func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+            log.add("prepare")
+        }
+        func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+            log.add("adapt")
+        }
+        func retry(
+            _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
+        ) async -> RetryDecision {
+            log.add("retry")
+            return .doNotRetry
+        }
+        func process(
+            _ response: ServerResponse, for context: inout RequestContext
+        ) async throws -> ServerResponse {
+            log.add("process")
+            return response
+        }
+        func observe(_ event: CallEvent) {
+            switch event {
+            case .started: log.add("started")
+            case .received: log.add("received")
+            case .finished: log.add("finished")
+            default: break
+            }
+        }
+    }
+
+    @Test("a plugin's hooks and events have one order, and only those of an attempt are repeated")
+    func plugin() async throws {
+        let plugin = Plugin(log: Log())
+        let transport = StubTransport { $0.number == 1 ? .status(503) : .status(200) }
+        let client = client(transport) {
+            $0.retry = RetryPolicy(firstDelay: .zero)
+            $0.interceptors = [plugin]
+            $0.observers = [plugin]
+        }
+        try await client.send(Get("/feed", .none))
+        #expect(
+            plugin.log.lines == [
+                "prepare", "started", "adapt", "received", "retry", "adapt", "received", "process", "finished",
+            ])
+    }
 }

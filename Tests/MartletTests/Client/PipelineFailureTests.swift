@@ -44,6 +44,24 @@ import Testing
         }
     }
 
+    @Test("a missing file is named in the description, and the user learns that the file cannot be read")
+    func missingFile() async throws {
+        let transport = StubTransport { _ in .status(204) }
+        let thrown = await error {
+            try await client(transport).send(Post("/films", .file(at: "/nowhere/film.mp4")))
+        }
+        let failure = try #require(thrown)
+        guard case .unreadableFile(_, let path, _) = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(path == "/nowhere/film.mp4" && transport.requests.isEmpty)
+        #expect(failure.explanation.hasPrefix(#"a file cannot be sent. There is nothing at "/nowhere/film.mp4"."#))
+        let shown = UserText.Language.$override.withValue(.english) { failure.localizedDescription }
+        #expect(shown == "The file cannot be read. Choose it again, or choose another one.")
+        #expect(!shown.contains("went wrong"))
+    }
+
     @Test("a one-shot body does not hide why the connection failed") func oneShotRefused() async throws {
         struct Put: APIEndpoint {
             let path: RequestPath = "/a"

@@ -24,7 +24,8 @@ struct LocalizedErrorTests {
     private static let every: [NetworkError] = [
         .offline(call), .cannotConnect(call, reason: secret), .connectionLost(call, reason: secret),
         .timedOut(call, after: .seconds(1)), .cancelled(call), .tlsFailed(call, reason: secret),
-        .invalidRequest(call, reason: secret), .insecureURL(call, url: "http://h/\(secret)"),
+        .invalidRequest(call, reason: secret), .unreadableFile(call, path: "/\(secret)", reason: secret),
+        .insecureURL(call, url: "http://h/\(secret)"),
         .invalidResponse(call, reason: secret), .responseTooLarge(call, limit: 1), .tooManyRedirects(call, limit: 1),
         .unacceptableStatus(call, response(404)), .unacceptableStatus(call, response(413)),
         .unacceptableStatus(call, response(429)), .unacceptableStatus(call, response(503)),
@@ -177,6 +178,20 @@ struct LocalizedErrorTests {
             )
             let trouble = NetworkError.unacceptableStatus(call, response).localizedDescription
             #expect(trouble.hasSuffix("Your request may have gone through: check before you try again."))
+        }
+    }
+
+    @Test("an error about unsafe permissions gives the command that corrects them, not the advice to try again")
+    func unsafePermissions() {
+        let reason =
+            "could not read /home/ada/session.json: others can read it, so it is not trusted; "
+            + "chmod 600 /home/ada/session.json makes your own file private"
+        let storage = StorageError(.unsafePermissions, reason)
+        let error = NetworkError.storageUnavailable(Self.call, storage)
+        #expect(error.explanation == "the stored session cannot be used: \(reason).")
+        for text in [error.explanation, error.description, SessionError.unavailable(storage).description] {
+            #expect(text.contains("chmod 600 /home/ada/session.json"))
+            #expect(!text.lowercased().contains("try again"))
         }
     }
 

@@ -27,6 +27,10 @@ import Testing
             "An error in the app prevented this. Check for an update of the app."
         ),
         (
+            .unreadableFile(call, path: "/film.mp4", reason: #"There is nothing at "/film.mp4"."#),
+            "The file cannot be read. Choose it again, or choose another one."
+        ),
+        (
             .insecureURL(call, url: "http://example.com"),
             "A secure connection could not be established. Nothing was sent."
         ),

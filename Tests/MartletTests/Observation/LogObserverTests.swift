@@ -146,6 +146,100 @@ import Testing
         #expect("\(event)" == "session tokens not revoked at the server: 503, password=<redacted>")
     }
 
+    @Test("an event prints as the same line that the log has") func sessionLines() {
+        let stamp = SessionStamp(session: SessionID(rawValue: "1A2B3C4D-5E6F"), rotation: 4)
+        let lines: [(event: SessionEvent, level: LogObserver.Level, text: String)] = [
+            (.restored(nil), .info, "session not found in the store"),
+            (.restored(stamp), .info, "session 1A2B3C4D/4 restored"),
+            (
+                .refreshInterrupted(stamp), .debug,
+                "session 1A2B3C4D/4 has a refresh without a result yet, of this or another process"
+            ),
+            (
+                .refreshDiscarded(stamp), .debug,
+                "session 1A2B3C4D/4 gave up a refresh, because the session or its tokens have changed"
+            ),
+        ]
+        for (event, level, text) in lines {
+            let line = LogLine(event)
+            #expect(line.description == text && "\(event)" == text)
+            #expect(line.level == level, "\(text)")
+        }
+    }
+
+    @Test("of two processes that need a token at once, one refreshes, and the log of the other one does not say so")
+    func twoProcesses() async throws {
+        let (time, gate, backend) = (ManualTimeSource(), Gate(), SimulatedBackend())
+        let disk = SimulatedDisk(time: time)
+        let one = App(backend, store: disk.open("one"), time: time)
+        let other = App(backend, store: disk.open("other"), time: time)
+        try await one.tokens.signIn(with: backend.issue())
+        await other.tokens.restore()
+        let (log, otherLog) = (logLines(of: one), logLines(of: other))
+        backend.invalidateAccessTokens()
+        backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        let call = Task { await one.call() }
+        await gate.waitForArrivals()
+        let otherCall = Task { await other.call() }
+        let need = "session ID/0 needs a new access token, because the server rejected the access token"
+        #expect(await lines(of: otherLog, until: "needs a new access token") == [need])
+        gate.open()
+        #expect(await call.value.isSuccess)
+        #expect(await otherCall.value.isSuccess)
+        let refreshed = await lines(of: log, until: "has a new access token")
+        #expect(refreshed == [need, "session ID/1 has a new access token"])
+        let adopted = await lines(of: otherLog, until: "adopted")
+        #expect(adopted == ["session ID/1 adopted from another process"])
+        #expect(backend.refreshCalls == 1 && backend.reuseDetected == 0)
+    }
+
+    @Test("a process that starts during another one's refresh logs that the refresh may be that of another process")
+    func startDuringRefresh() async throws {
+        let (time, gate, backend) = (ManualTimeSource(), Gate(), SimulatedBackend())
+        let disk = SimulatedDisk(time: time)
+        let one = App(backend, store: disk.open("one"), time: time)
+        try await one.tokens.signIn(with: backend.issue())
+        backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        let refresh = Task { try await one.tokens.refresh() }
+        await gate.waitForArrivals()
+        let other = App(backend, store: disk.open("other"), time: time)
+        let log = logLines(of: other, level: .debug)
+        await other.tokens.restore()
+        gate.open()
+        _ = try await refresh.value
+        let logged = await lines(of: log, until: "adopted")
+        #expect(
+            logged == [
+                "session ID/0 restored",
+                "session ID/0 has a refresh without a result yet, of this or another process",
+                "session ID/1 adopted from another process",
+            ])
+        #expect(backend.refreshCalls == 1 && other.tokens.state.isSignedIn)
+    }
+
+    /// The lines about an app's session, from now on.
+    private func logLines(of app: App, level: LogObserver.Level = .info) -> AsyncStream<String> {
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        LogObserver(level: level) { line in continuation.yield(line.description) }.follow(app.tokens)
+        return lines
+    }
+
+    /// The next lines up to the first one with a text, with `ID` in place of the session's ID.
+    private func lines(of log: AsyncStream<String>, until text: String) async -> [String] {
+        var lines: [String] = []
+        for await line in log {
+            lines.append(line.replacing(#/[0-9A-F]{8}/#, with: "ID"))
+            if line.contains(text) { break }
+        }
+        return lines
+    }
+
     @Test("personal data is kept apart from the rest of a line") func personal() {
         let call = LogLine(.info, "GET", "/users/ada", "200, 1 ms, 0 B", note: "via /ada")
         #expect(call.impersonalText == "GET 200, 1 ms, 0 B" && call.personalText == "/users/ada: via /ada")

@@ -29,9 +29,9 @@
     /// The response to a refresh was lost. The same refresh token is sent again, because
     /// ``SessionPolicy/rotationGrace`` is not over.
     case refreshReplayed(SessionStamp, RefreshError)
-    /// The stored session contains an unfinished refresh, for example because its process was killed. The server may
-    /// have spent the refresh token. If the server rejects that token, the session ends with
-    /// ``ExpiryReason/rotationLost``.
+    /// The stored session contains an unfinished refresh, for example because its process was killed. It may also be
+    /// the refresh of another process that is alive and refreshing now. The server may have spent the refresh token. If
+    /// the server rejects that token, the session ends with ``ExpiryReason/rotationLost``.
     case refreshInterrupted(SessionStamp)
     /// Another process refreshed the tokens or signed a user in. This process now uses the stored session.
     case adopted(SessionStamp)

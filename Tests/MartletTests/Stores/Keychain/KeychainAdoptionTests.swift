@@ -97,6 +97,43 @@ import Testing
         }
     }
 
+    @Test(
+        "an item of another access group of the app is adopted with its group or without one, and deleted on request",
+        arguments: [nil, "group.com.example"] as [String?], [false, true])
+    func otherGroup(group: String?, deletesItem: Bool) async throws {
+        let keychain = keychain()
+        keychain.change { state in
+            state.groups.append("group.com.example")
+            state.items[0].accessGroup = "group.com.example"
+        }
+        try await KeychainApp.with(keychain) { app in
+            let shared = KeychainItem(service: item.service, account: item.account, accessGroup: group)
+            let isAdopted = try await app.store().adopt(shared, deletingIt: deletesItem, Self.decode)
+            #expect(isAdopted)
+            #expect(await app.store().read().tokens == old)
+            let isLeft = app.keychain.state.items.contains { $0.accessGroup == "group.com.example" }
+            #expect(isLeft != deletesItem)
+        }
+    }
+
+    @Test("an item of an access group without entitlement is not found, and asking for that group throws")
+    func foreignGroup() async throws {
+        let keychain = keychain()
+        keychain.change { $0.items[0].accessGroup = "group.com.example" }
+        try await KeychainApp.with(keychain) { app in
+            let isAdopted = try await app.store().adopt(item, deletingIt: true, Self.decode)
+            #expect(!isAdopted)
+            let foreign = KeychainItem(
+                service: item.service, account: item.account, accessGroup: "group.com.example")
+            let failure = await #expect(throws: StorageError.self) {
+                try await app.store().adopt(foreign, deletingIt: true, Self.decode)
+            }
+            #expect(failure?.description.contains("access group") == true)
+            #expect(await app.store().read().isEmpty)
+            #expect(app.keychain.state.items.map(\.service) == ["com.other.library"])
+        }
+    }
+
     @Test("an existing session is not replaced") func occupied() async throws {
         try await KeychainApp.with(keychain()) { app in
             let own = StoredSession(id: SessionID(), tokens: .fresh())
