@@ -67,7 +67,7 @@ public struct RequestBody: Sendable {
     /// A body from a file, streamed from disk for each attempt.
     ///
     /// If the file is missing, the call fails before anything is sent. If its size changes during an attempt, the
-    /// attempt fails. Both errors are ``NetworkError/invalidRequest(_:reason:)``, and their text names the file.
+    /// attempt fails. Both errors are ``NetworkError/unreadableFile(_:path:reason:)``, and their text names the file.
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - contentType: The media type; guessed from the file name if `nil`.

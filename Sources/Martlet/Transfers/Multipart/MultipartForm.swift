@@ -94,7 +94,7 @@ public struct MultipartForm: Sendable {
     /// Adds a file, streamed from disk whenever the form is sent.
     ///
     /// If the file is missing or cannot be read, the call fails before the first byte is sent, with
-    /// ``NetworkError/invalidRequest(_:reason:)``, whose text names the file.
+    /// ``NetworkError/unreadableFile(_:path:reason:)``, whose text names the file.
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - name: The name of the field.
