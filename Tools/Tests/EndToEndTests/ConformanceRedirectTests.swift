@@ -3,6 +3,10 @@ internal import Martlet
 internal import ReferenceBackend
 internal import Testing
 
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
 extension EndToEnd {
     @Suite("Conformance over the wire: redirects and origins", .timeLimit(.minutes(10)))
     struct ConformanceRedirectTests {
@@ -29,6 +33,31 @@ extension EndToEnd {
                         for name in ["authorization", "x-example", "cookie"] { #expect(echo.header(name) == nil) }
                         #expect(echo.header("accept-language") == "tlh")
                         #expect(other.controls.counters.reuseDetected == 0)
+                    }
+                }
+            }
+        }
+
+        @Test("With the delegate of the article, a URLSession keeps the token within its origin", arguments: codes)
+        func clientOfTheApp(code: Int) async throws {
+            try await App.run(.reissue, over: .urlSession) { app in
+                try await app.signUp()
+                let token = try await app.tokens.validTokens().accessToken.reveal()
+                let session = URLSession(
+                    configuration: .ephemeral, delegate: RedirectGuard(tokens: app.tokens), delegateQueue: nil)
+                defer { session.invalidateAndCancel() }
+                try await ReferenceBackend.withRunning(.testing(.reissue)) { other in
+                    for (target, field) in [("", "Bearer \(token)"), (other.baseURL, nil)] {
+                        var url = try #require(URLComponents(string: app.backend.baseURL + "/_control/redirect"))
+                        url.queryItems = [
+                            URLQueryItem(name: "to", value: target + "/_control/echo"),
+                            URLQueryItem(name: "status", value: "\(code)"),
+                        ]
+                        var request = URLRequest(url: try #require(url.url))
+                        try await app.tokens.sign(&request)
+                        let (body, _) = try await session.data(for: request)
+                        let echo = try JSONDecoder().decode(Echo.self, from: body)
+                        #expect(echo.header("authorization") == field)
                     }
                 }
             }
@@ -131,6 +160,22 @@ extension EndToEnd {
                 #expect(app.counters["GET /feed"] == limit + 1)
             }
         }
+    }
+}
+
+/// The delegate of <doc:KeepingTheClientYouHave#Redirects>.
+private final class RedirectGuard: NSObject, URLSessionTaskDelegate {
+    private let tokens: TokenManager
+
+    init(tokens: TokenManager) {
+        self.tokens = tokens
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(tokens.redirected(task.originalRequest, by: response, to: request))
     }
 }
 

@@ -153,7 +153,7 @@ import Testing
         var timedOut = Self.round(refreshes: Self.right)
         timedOut.tallies[0].tally.failures = [CallFailure.refreshTimedOut: 1, CallFailure.rejected: 2]
         var storage = Self.round(refreshes: Self.right)
-        storage.tallies[0].tally.failures = [CallFailure.refresh(.storage): 3]
+        storage.tallies[0].tally.failures = [CallFailure.storeUnavailable: 3]
         for evidence in [excess, timedOut, storage] {
             #expect(!Self.isInconclusive(evidence, lateness: .milliseconds(499)))
             #expect(Self.isInconclusive(evidence, lateness: .milliseconds(500)))

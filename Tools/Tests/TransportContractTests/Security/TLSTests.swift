@@ -47,6 +47,26 @@ extension TransportContract {
             }
         }
 
+        @Test("A certificate that a server has made for itself is its own authority", arguments: SecureKind.allCases)
+        func selfSigned(_ kind: SecureKind) async throws {
+            let (own, other) = try (
+                TestAuthority.selfSigned(host: "localhost"), TestAuthority.selfSigned(host: "localhost")
+            )
+            var tls = TLSSettings.system
+            tls.authorities = .only([try own.certificate])
+            for identity in [own, other] {
+                try await SecureServer.run(identity) { server in
+                    try await kind.withTransport(tls) { transport in
+                        guard identity.certificatePEM == other.certificatePEM else {
+                            return try await expectAnswer("localhost:\(server.port)", over: transport)
+                        }
+                        let reason = try await tlsFailure { try await get("localhost:\(server.port)", over: transport) }
+                        #expect(reason != nil)
+                    }
+                }
+            }
+        }
+
         @Test("A server with older versions of TLS only is refused", arguments: SecureKind.allCases)
         func versions(_ kind: SecureKind) async throws {
             let identity = try authority.issue()

@@ -55,6 +55,15 @@ struct TestAuthority: Sendable {
         return TestIdentity(certificatePEM: try signed.serializeAsPEM().pemString, key: key)
     }
 
+    /// A certificate that a router makes for itself: for ten years, and with a common name as its only name.
+    static func selfSigned(host: String) throws -> TestIdentity {
+        let key = P256.Signing.PrivateKey()
+        let (name, own) = (try DistinguishedName { CommonName(host) }, Certificate.PrivateKey(key))
+        let years = Date(timeIntervalSinceNow: -86_400)...Date(timeIntervalSinceNow: 3650 * 86_400)
+        let signed = try sign(own.publicKey, subject: name, issuer: name, by: own, years, Certificate.Extensions {})
+        return TestIdentity(certificatePEM: try signed.serializeAsPEM().pemString, key: key)
+    }
+
     private static func sign(
         _ key: Certificate.PublicKey, subject: DistinguishedName, issuer: DistinguishedName,
         by issuerKey: Certificate.PrivateKey, _ valid: ClosedRange<Date>, _ extensions: Certificate.Extensions

@@ -148,7 +148,7 @@ struct RoundEvidence: Sendable {
             if wrong.isEmpty { return nil }
             // After a failed refresh calls are sent with the old token.
             // A store has a time limit, too.
-            let limits: Set = [CallFailure.refreshTimedOut, CallFailure.refresh(.storage)]
+            let limits: Set = [CallFailure.refreshTimedOut, CallFailure.storeUnavailable]
             let isLate =
                 !limits.isDisjoint(with: wrong.keys) && limits.union([CallFailure.rejected]).isSuperset(of: wrong.keys)
             return Violation(

@@ -136,6 +136,7 @@ enum CallFailure {
     static let ends: Set<String> = [sessionExpired, signInRequired, sessionChanged]
 
     static let refreshTimedOut = refresh(.timedOut)
+    static let storeUnavailable = refresh(.storage)
     static let rejected = refused(401)
 
     static func refresh(_ kind: RefreshError.Kind) -> String { "refresh failed: \(kind)" }
