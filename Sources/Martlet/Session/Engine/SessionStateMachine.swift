@@ -1058,6 +1058,9 @@ extension SessionStateMachine {
 
     private var needsStore: Bool { needs(.write) || needs(.end) || needsReading }
 
+    /// Whether the store is to be changed, and has not failed to be.
+    var hasWorkForHealthyStore: Bool { (needs(.write) || needs(.end)) && !awaitsStoreRetry }
+
     private mutating func scheduleStoreRetry(hasWork: Bool = true) {
         storeFailures += 1
         // A delay without work does not keep the manager alive, so work that must not be lost needs its own.

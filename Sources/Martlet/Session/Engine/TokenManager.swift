@@ -1109,8 +1109,8 @@ extension TokenManager {
         }
         if case .success(let next) = await withCheckedContinuation({ race.wait($0) }) { return next }
         await flushStore()
-        // The next sign-in may have been added since.
-        if hasPendingWork { await flushStore() }
+        // Further sign-ins and sign-outs may have been added since.
+        for _ in 0..<8 where core.withLock({ $0.machine.hasWorkForHealthyStore }) { await flushStore() }
         // As long as the store may contain the record, another process may send the same token.
         if hasPendingWork { await response.value }
         return nil
