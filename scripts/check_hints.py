@@ -44,6 +44,8 @@ LINES = {
         let publisher = client.downloadPublisher(for: endpoint, to: "/file")
         let publisher = tokens.statePublisher
         let publisher = tokens.eventPublisher
+        tokens.statePublisher.sink { print($0) }
+        client.publisher(for: endpoint).receive(on: 0)
         let model = SessionViewModel(tokens)
         let model = GuestLoginViewModel(client)
     """,
@@ -77,7 +79,7 @@ def main():
         built = subprocess.run(
             ["swift", "build", *OPTIONS], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     named = {int(line): trait for line, trait in re.findall(
-        r"hints\.swift:(\d+):\d+: error: .* needs the trait (\w+)", built.stdout)}
+        r"hints\.swift:(\d+):\d+: error: .* (?:needs the trait |'NeedsTrait)(\w+)", built.stdout)}
     if sys.platform == "darwin":
         # Apple's platforms have the rest without a trait.
         needed = {line: use for line, use in needed.items() if ".encryptedFile" in use[1]}

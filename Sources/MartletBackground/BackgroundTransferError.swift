@@ -44,7 +44,7 @@ extension BackgroundTransferError: LocalizedError {
     /// A text for the user, in the user's language.
     public var errorDescription: String? {
         switch self {
-        case .identifierInUse: UserText.appMistake.text
+        case .identifierInUse: UserText.appFault.text
         case .unacceptableStatus(let status): UserText.status(status).text
         case .connection, .interrupted: UserText.connectionLost.text
         case .file: UserText.notSaved.text

@@ -6,7 +6,7 @@ internal import Martlet
 /// that has changed. It serves all requests that arrive before it begins.
 final class SettlementQueue: Sendable {
     private struct State {
-        /// The settlement that runs or has run last.
+        /// The current settlement, or the last one.
         var current: Task<Void, Never>?
         /// The settlement that begins after it.
         var next: Task<Void, Never>?
@@ -14,7 +14,7 @@ final class SettlementQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns when a settlement that began after the call has ended.
+    /// Waits for a settlement that starts after this call, and returns when it has finished.
     func run(_ settle: @escaping @Sendable () async -> Void) async {
         let settlement = state.withLock { state in
             if let next = state.next { return next }

@@ -1,7 +1,13 @@
-// They take the arguments that a call may have, so that the compiler reports the trait and nothing else.
+// The compiler checks types before it reports that a declaration is unavailable. So the name of the type that they return
+// says what is missing, and they take what calls have.
 
 #if !canImport(Combine) && !OpenCombine
     public import Martlet
+
+    /// Publishers need the trait `OpenCombine`: add `traits: [.defaults, "OpenCombine"]` to the package in Package.swift.
+    public struct NeedsTraitOpenCombine {
+        fileprivate init() {}
+    }
 
     extension APIClient {
         /// Needs the trait `OpenCombine`.
@@ -10,7 +16,9 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func publisher<Value>(for endpoint: some Endpoint, as type: Value.Type) {}
+        public func publisher<Value>(for endpoint: some Endpoint, as type: Value.Type) -> NeedsTraitOpenCombine {
+            NeedsTraitOpenCombine()
+        }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -18,7 +26,7 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func publisher(for endpoint: some Endpoint) {}
+        public func publisher(for endpoint: some Endpoint) -> NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -26,7 +34,8 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func responsePublisher<Value>(for endpoint: some Endpoint, as type: Value.Type) {}
+        public func responsePublisher<Value>(for endpoint: some Endpoint, as type: Value.Type) -> NeedsTraitOpenCombine
+        { NeedsTraitOpenCombine() }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -34,7 +43,7 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func responsePublisher(for endpoint: some Endpoint) {}
+        public func responsePublisher(for endpoint: some Endpoint) -> NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -42,7 +51,7 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func dataPublisher(for endpoint: some Endpoint) {}
+        public func dataPublisher(for endpoint: some Endpoint) -> NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -50,7 +59,9 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func uploadPublisher<Value>(for endpoint: some Endpoint, as type: Value.Type) {}
+        public func uploadPublisher<Value>(for endpoint: some Endpoint, as type: Value.Type) -> NeedsTraitOpenCombine {
+            NeedsTraitOpenCombine()
+        }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -58,7 +69,7 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func uploadPublisher(for endpoint: some Endpoint) {}
+        public func uploadPublisher(for endpoint: some Endpoint) -> NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -66,7 +77,9 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func uploadResponsePublisher<Value>(for endpoint: some Endpoint, as type: Value.Type) {}
+        public func uploadResponsePublisher<Value>(for endpoint: some Endpoint, as type: Value.Type)
+            -> NeedsTraitOpenCombine
+        { NeedsTraitOpenCombine() }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -74,7 +87,9 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func uploadResponsePublisher(for endpoint: some Endpoint) {}
+        public func uploadResponsePublisher(for endpoint: some Endpoint) -> NeedsTraitOpenCombine {
+            NeedsTraitOpenCombine()
+        }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -82,7 +97,9 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public func downloadPublisher(for endpoint: some Endpoint, to path: String) {}
+        public func downloadPublisher(for endpoint: some Endpoint, to destination: Any) -> NeedsTraitOpenCombine {
+            NeedsTraitOpenCombine()
+        }
     }
 
     extension TokenManager {
@@ -92,7 +109,7 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public var statePublisher: Void { () }
+        public var statePublisher: NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
 
         /// Needs the trait `OpenCombine`.
         @available(
@@ -100,6 +117,6 @@
             message:
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
-        public var eventPublisher: Void { () }
+        public var eventPublisher: NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
     }
 #endif

@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// A value of the document and the way to it: the decoder that `init(from:)` gets.
+/// A value in the document and its path. It is the decoder that is passed to `init(from:)`.
 final class Position: Decoder {
     let document: Document
     // Run-time checks for overlapping accesses would take a tenth of the time. No access spans a call of foreign code,

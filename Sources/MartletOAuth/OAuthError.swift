@@ -127,7 +127,7 @@
             case .discovery, .invalidCallback, .idToken, .userinfo, .unreachable: .notUnderstood
             case .stateMismatch, .wrongIssuer, .refused, .denied: .refused
             case .cancelled: .cancelled
-            case .unsupported: .appMistake
+            case .unsupported: .appFault
             case .noBrowser: .noBrowser
             case .session: .sessionChanged
             }

@@ -22,6 +22,9 @@
         }
 
         /// Needs the trait `Encryption`.
-        public init(issuer: String, client: OAuthClient, redirect: Redirect) {}
+        public init(
+            issuer: String, client: OAuthClient, redirect: Redirect, transport: (any Transport)? = nil,
+            time: (any TimeSource)? = nil
+        ) {}
     }
 #endif

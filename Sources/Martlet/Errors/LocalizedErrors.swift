@@ -23,7 +23,7 @@ extension NetworkError: LocalizedError {
         case .tlsFailed, .insecureURL: UserText.notSecure.text
         case .invalidResponse, .responseTooLarge, .tooManyRedirects, .decoding: UserText.notUnderstood.text
         case .unreadableFile: UserText.fileUnreadable.text
-        case .invalidRequest: UserText.appMistake.text
+        case .invalidRequest: UserText.notSent.text
         case .bodyNotReplayable, .interceptorFailed, .transport: UserText.appFault.text
         case .unacceptableStatus(let call, let response), .unauthorized(let call, let response):
             UserText.status(response.status, of: call).text
@@ -133,7 +133,7 @@ extension TransportError: LocalizedError {
         case .timedOut: UserText.timedOut.text
         case .tlsFailed: UserText.notSecure.text
         case .invalidResponse: UserText.notUnderstood.text
-        case .invalidRequest: UserText.appMistake.text
+        case .invalidRequest: UserText.notSent.text
         case .bodyFailed: UserText.appFault.text
         }
     }

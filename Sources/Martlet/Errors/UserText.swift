@@ -6,7 +6,7 @@
 
 /// The texts that errors show to users: without URLs, status codes or advice for developers.
 package enum UserText: CaseIterable, Sendable {
-    case offline, cannotConnect, connectionLost, timedOut, cancelled, notSecure, notUnderstood, appFault, appMistake
+    case offline, cannotConnect, connectionLost, timedOut, cancelled, notSecure, notUnderstood, appFault, notSent
     /// For a request that the server may have carried out, and would carry out again.
     case connectionLostInDoubt, timedOutInDoubt, serverTroubleInDoubt
     case notFound, tooLarge, tooMany, serverTrouble, refused, notAllowed, noBrowser
@@ -93,7 +93,7 @@ package enum UserText: CaseIterable, Sendable {
         case .notSecure: "A secure connection could not be established. Nothing was sent."
         case .notUnderstood: "The app could not read the server’s response. Try again later, or update the app."
         case .appFault: "Something went wrong in the app. Try again."
-        case .appMistake: "An error in the app prevented this. Check for an update of the app."
+        case .notSent: "This could not be sent. Try again, or check for an update of the app."
         case .notFound: "This no longer exists."
         case .tooLarge: "This is too large for the server."
         case .tooMany: "There were too many requests. Wait a moment and try again."
@@ -114,7 +114,7 @@ package enum UserText: CaseIterable, Sendable {
         case .storeLocked: "Unlock this device to continue."
         case .storeUnreachable: "Your sign-in cannot be read or saved at the moment. Try again."
         case .storeDamaged: "Your saved sign-in is damaged. Sign in again to continue."
-        case .storeForeign: "Something else is stored where your sign-in would be saved. Contact the app's support."
+        case .storeForeign: "Your sign-in cannot be saved, because something else is stored there. Contact support."
         case .storeTooNew: "Your sign-in was saved by a newer version of this app. Update the app to continue."
         case .storeUnsafe:
             "Other users can read or change the files that keep your sign-in, so they are not used. Correct their permissions."
@@ -134,7 +134,7 @@ package enum UserText: CaseIterable, Sendable {
         case .notSecure: "안전한 연결을 만들 수 없어 아무것도 보내지 않았습니다."
         case .notUnderstood: "서버의 응답을 처리할 수 없습니다. 나중에 다시 시도하거나 앱을 업데이트해 주세요."
         case .appFault: "앱에 문제가 생겼습니다. 다시 시도해 주세요."
-        case .appMistake: "앱 오류로 처리하지 못했습니다. 앱 업데이트가 있는지 확인해 주세요."
+        case .notSent: "요청을 보내지 못했습니다. 다시 시도하거나 앱 업데이트가 있는지 확인해 주세요."
         case .notFound: "더 이상 존재하지 않습니다."
         case .tooLarge: "서버가 받기에는 너무 큽니다."
         case .tooMany: "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요."

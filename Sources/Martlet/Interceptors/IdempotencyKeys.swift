@@ -56,5 +56,7 @@ public struct IdempotencyKeys: RequestInterceptor {
 
 extension HTTPField.Name {
     /// `Idempotency-Key`.
-    public static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .eTag
+    public static let idempotencyKey =
+        // The fallback is never used, because the name is valid.
+        HTTPField.Name("Idempotency-Key") ?? .eTag
 }

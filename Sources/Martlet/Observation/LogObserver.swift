@@ -31,14 +31,14 @@ public final class LogObserver: NetworkObserver {
         var startedAt = Duration.zero
         var stamp: SessionStamp?
         var hasNewToken = false
-        /// The reason why the previous attempt failed.
+        /// Why the previous attempt failed.
         var cause: String?
         var redirects: [String] = []
         /// The outcome in the call's last line.
         var logged: Outcome?
     }
 
-    /// The outcome of an attempt: a status, or an error of this text.
+    /// The outcome of an attempt: a status, or an error with this text.
     fileprivate enum Outcome: Equatable {
         case status(Int)
         case failure(String)

@@ -37,7 +37,7 @@ struct Preparation {
         switch source {
         case .decoded(let image):
             try check(image.storedSize)
-            let bitmap = try upright(image.storedSize, image.orientation) { size throws(ImageError) in
+            let bitmap = try decodeUpright(image.storedSize, image.orientation) { size throws(ImageError) in
                 try image.bitmap(of: size, cancellation)
             }
             return .pixels(bitmap, exif: nil)
@@ -52,7 +52,7 @@ struct Preparation {
                 PreparedImage(
                     data: bytes, format: options.format, size: description.size, quality: nil, passedThrough: true))
         }
-        let bitmap = try upright(description.size, description.orientation) { size throws(ImageError) in
+        let bitmap = try decodeUpright(description.size, description.orientation) { size throws(ImageError) in
             try codec.decode(bytes, description, to: size, cancellation)
         }
         return .pixels(bitmap, exif: description.exif)
@@ -104,8 +104,8 @@ struct Preparation {
             && bytes.count <= options.maximumBytes
     }
 
-    /// Decodes a picture of a size, turned upright and within the bounds.
-    private func upright(
+    /// Decodes a picture, scales it to fit the bounds and turns it upright.
+    private func decodeUpright(
         _ stored: PixelSize, _ orientation: Orientation, decode: (PixelSize) throws(ImageError) -> Bitmap
     ) throws(ImageError) -> Bitmap {
         let bounds = PixelSize(width: max(1, options.bounds.width), height: max(1, options.bounds.height))

@@ -1,7 +1,7 @@
 internal import MartletLibc
 
 extension StorageError {
-    /// An error for a failed call about a file, from `errno`.
+    /// Creates an error from `errno` after a file operation has failed.
     /// - Parameters:
     ///   - what: The action that failed, as in "lock" or "read".
     ///   - protection: `nil` on systems where files can always be opened. On others, `EPERM` means that the device is

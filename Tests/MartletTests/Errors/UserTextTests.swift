@@ -24,7 +24,7 @@ import Testing
         (.tlsFailed(call, reason: "expired"), "A secure connection could not be established. Nothing was sent."),
         (
             .invalidRequest(call, reason: "a bad path"),
-            "An error in the app prevented this. Check for an update of the app."
+            "This could not be sent. Try again, or check for an update of the app."
         ),
         (
             .unreadableFile(call, path: "/film.mp4", reason: #"There is nothing at "/film.mp4"."#),

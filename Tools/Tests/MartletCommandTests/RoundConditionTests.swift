@@ -152,14 +152,25 @@ import Testing
         let excess = Self.round(refreshes: Self.right, Self.right)
         var timedOut = Self.round(refreshes: Self.right)
         timedOut.tallies[0].tally.failures = [CallFailure.refreshTimedOut: 1, CallFailure.rejected: 2]
-        var storage = Self.round(refreshes: Self.right)
-        storage.tallies[0].tally.failures = [CallFailure.storeUnavailable: 3]
-        for evidence in [excess, timedOut, storage] {
+        for evidence in [excess, timedOut] {
             #expect(!Self.isInconclusive(evidence, lateness: .milliseconds(499)))
             #expect(Self.isInconclusive(evidence, lateness: .milliseconds(500)))
         }
         timedOut.tallies[0].tally.failures["connection lost"] = 1
         #expect(!Self.isInconclusive(timedOut, lateness: .seconds(5)))
+    }
+
+    @Test("A store that cannot be used is inconclusive only if the disk was late by half of its time limit")
+    func lateDisk() {
+        var evidence = Self.round(refreshes: Self.right)
+        evidence.tallies[0].tally.failures = [CallFailure.storeUnavailable: 3]
+        #expect(!Self.isInconclusive(evidence, lateness: .seconds(60)))
+        evidence.diskLateness = .milliseconds(2499)
+        #expect(!Self.isInconclusive(evidence, lateness: .zero))
+        evidence.diskLateness = .milliseconds(2500)
+        #expect(Self.isInconclusive(evidence, lateness: .zero))
+        evidence.tallies[0].tally.failures["connection lost"] = 1
+        #expect(!Self.isInconclusive(evidence, lateness: .zero))
     }
 
     @Test("No lateness explains a wrong state, foreign content or a refused call alone") func unforgivable() {

@@ -267,7 +267,10 @@ extension Facts {
     /// The time at which the server issued a token, as far as processes can know.
     func issuedAt(_ token: TokenName) -> Duration? {
         if token.number > 0 {
-            return sends.filter { $0.token.next == token }.compactMap(\.committed).min().map(time)
+            let sends = sends.filter { $0.token.next == token && $0.committed != nil }
+            guard let send = sends.min(by: { $0.committed ?? 0 < $1.committed ?? 0 }) else { return nil }
+            // A process that may have slept while the response arrived takes the tokens for as old as their request.
+            return time(send.isLate ? send.position : send.committed ?? 0)
         }
         if let former, token.family == former.family { return former.expiry == .stated ? .zero : nil }
         guard let start = start(of: token.family) else { return script.start == .fresh ? .zero : nil }

@@ -119,7 +119,13 @@ extension Invariant {
         rule: "A guest whom a call registers does not replace a user who has signed in since the closure began."
     ) { facts in
         for guest in facts.calls where guest.isAutomatic {
-            guard case (let end, .signedIn(let family))? = guest.response else { continue }
+            guard case (let returned, .signedIn(let family))? = guest.response else { continue }
+            // The call may return long after the guest has signed in: it waits for the store.
+            let reported = facts.events.first { _, life, event in
+                guard life == guest.life, case .signedIn(let stamp) = event else { return false }
+                return facts.family(of: stamp.session) == family
+            }
+            let end = min(reported?.position ?? returned, returned)
             let user = facts.calls.last { call in
                 guard call.life == guest.life, !call.isAutomatic, call.startsSession,
                     case (let position, .signedIn)? = call.response
@@ -199,8 +205,9 @@ extension Facts {
     /// The latest time at which a process that sends a token can have received it.
     fileprivate func obtainedAt(_ token: TokenName, before last: Int) -> Duration? {
         if token.number > 0 {
-            return sends.filter { $0.token.next == token }.compactMap(\.delivered).filter { $0 < last }.max()
-                .map(timeOfNotice)
+            return sends.filter { $0.token.next == token && $0.delivered ?? .max < last }.compactMap { send in
+                send.hasWaitedUnread(in: self) ? time(send.position) : send.delivered.map(timeOfNotice)
+            }.max()
         }
         if let former, token.family == former.family { return former.expiry == .stated ? .zero : nil }
         guard let start = start(of: token.family) else { return script.start == .fresh ? .zero : nil }
@@ -233,5 +240,14 @@ extension Facts {
     /// the same moment.
     func hasReconnected(from first: Int, to last: Int) -> Bool {
         reconnections.contains { (first < $0 || time($0) == time(first)) && time($0) <= time(last) }
+    }
+}
+
+extension Facts.Send {
+    /// Whether the process took the response although it came after the time limit: the device slept when it arrived. The
+    /// tokens may be as old as their request.
+    fileprivate func hasWaitedUnread(in facts: Facts) -> Bool {
+        guard let delivered, abandoned == nil else { return false }
+        return facts.time(delivered) - facts.time(position) > facts.script.requestLimit
     }
 }

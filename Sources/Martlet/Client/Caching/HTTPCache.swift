@@ -15,8 +15,8 @@ internal import HTTPTypes
 /// - A call that writes removes the stored responses for its URL, and for the URL that it is redirected to.
 /// - A request controls the cache with its own `Cache-Control` (RFC 9111, section 5.2.1): `no-cache` asks the server,
 ///   `no-store` stores nothing, and `only-if-cached` does not use the network. With `stale-if-error`, in a request or a
-///   response, a stale response replaces a failure (RFC 5861). If the request has `no-cache`, that of a response does
-///   not count.
+///   response, a stale response replaces a failure (RFC 5861). If the request has `no-cache`, `stale-if-error` in a
+///   response is ignored.
 ///
 /// Typed calls use the cache; downloads, streams and calls with a ``TransferMonitor`` do not, so they always fail with
 /// `only-if-cached`. The cache stores only responses with status 200, 203, 204, 404 or 410, and none that follows a

@@ -30,7 +30,7 @@ public final class CookieJar: Sendable {
     var timesEmptied: Int { store.withLock { $0.timesEmptied } }
 
     /// Removes all cookies. Call it when the user of a client without a ``TokenManager`` signs out. Calls under way
-    /// then neither send nor set cookies.
+    /// then neither send nor set cookies, and downloads under way keep no bytes if they break off.
     public func removeAll() {
         store.withLock { $0.removeAll() }
     }

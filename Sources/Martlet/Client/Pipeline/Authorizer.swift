@@ -36,7 +36,7 @@ struct Authorization: Sendable {
     fileprivate var isTokenRejected = false
     /// The token whose rejection came before its refresh was sent, so that the refresh cannot have caused it; `nil` for
     /// any other rejection.
-    fileprivate var refreshedStamp: SessionStamp?
+    fileprivate var stampRejectedBeforeRefresh: SessionStamp?
     /// The number of times the call has been sent again because of a rejected token. After the first time, only a newer
     /// token allows another.
     fileprivate var replays = 0
@@ -185,7 +185,7 @@ struct Authorizer: Sendable {
     /// The meaning that an acceptance of a token has for the manager; `nil` if it has none.
     private func awaitedAcceptance(of credential: Credential, for call: CallState) -> SessionStateMachine.Acceptance? {
         if let prober = credential.prober { return .probe(prober) }
-        if let stamp = call.authorization.refreshedStamp { return .replay(after: stamp) }
+        if let stamp = call.authorization.stampRejectedBeforeRefresh { return .replay(after: stamp) }
         return credential.isUnproven ? .first : nil
     }
 
@@ -326,7 +326,7 @@ struct Authorizer: Sendable {
             }
         }
         call.authorization.isTokenRejected = true
-        call.authorization.refreshedStamp = tokens.reportRejection(of: stamp) ? stamp : nil
+        call.authorization.stampRejectedBeforeRefresh = tokens.reportRejection(of: stamp) ? stamp : nil
         throw .unauthorized(call.context.call, response)
     }
 

@@ -14,7 +14,7 @@ final class ConcurrencyLimiter: Sendable {
         /// The request was quick and successful.
         case opens
         case closes
-        /// The request tells nothing about the server.
+        /// The request says nothing about the server.
         case stays
     }
 

@@ -36,11 +36,11 @@ public final class Accounts: Sendable {
     /// Runs changes of the current account one at a time, so that the last one wins.
     private let changes = SerialQueue()
 
-    /// Manages the accounts in a store.
+    /// Creates a manager for the accounts in a store.
     /// - Parameters:
     ///   - store: Keeps the sessions and the current account.
-    ///   - makeManager: Makes the manager of an account, over the given store. It is called once per account, and must
-    ///     neither call ``tokens(for:)`` nor wait for another thread.
+    ///   - makeManager: Creates an account's token manager, which uses the given store. It is called once per account,
+    ///     and must neither call ``tokens(for:)`` nor wait for another thread.
     public init(
         store: AccountStore, makeManager: @escaping @Sendable (AccountID, any TokenStore) -> TokenManager
     ) {

@@ -75,5 +75,10 @@ extension SessionStateMachine {
         var wallClock: Date
         /// Between 0 and 1.
         var jitter: Double
+
+        func before(_ duration: Duration) -> Moment {
+            Moment(
+                uptime: uptime - duration, wallClock: wallClock.addingTimeInterval(-duration.inSeconds), jitter: jitter)
+        }
     }
 }

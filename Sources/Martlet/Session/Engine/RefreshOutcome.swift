@@ -15,16 +15,14 @@ extension SessionStateMachine {
 
 extension SessionStateMachine.RefreshOutcome {
     /// Classifies the result of a refresher: only a ``RefreshRejectedError`` is terminal.
-    /// - Parameters:
-    ///   - age: The time since the server may have issued the tokens.
-    ///   - wallClock: The time by this device's clock.
-    init(_ result: Result<Tokens, any Error>, age: Duration, wallClock: Date) {
+    /// - Parameter wallClock: The time by this device's clock at which the tokens were received.
+    init(_ result: Result<Tokens, any Error>, wallClock: Date) {
         switch result {
         case .success(let tokens) where tokens.accessToken.isEmpty:
             self = .transient(
                 RefreshError(.unreadableResponse, description: "the refresher has returned an empty access token"))
         case .success(let tokens):
-            let lifetime = TokenLifetime(of: tokens, wallClock: wallClock)?.after(age)
+            let lifetime = TokenLifetime(of: tokens, wallClock: wallClock)
             self = .success(
                 tokens.storable, lifetime,
                 estimatedExpiry: lifetime.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })

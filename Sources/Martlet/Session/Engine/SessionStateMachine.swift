@@ -561,8 +561,11 @@ extension SessionStateMachine {
 
     /// The refresher has returned or thrown. New tokens are used even if they arrive after the time limit, because the
     /// token that they replace is spent.
+    /// - Parameter receivedAt: The uptime at which new tokens were received, if their response has waited unread.
     /// - Returns: The job to run next, if a response was lost and the same token may be sent again.
-    mutating func refreshFinished(_ job: RefreshJob, _ outcome: RefreshOutcome, at moment: Moment) -> RefreshJob? {
+    mutating func refreshFinished(
+        _ job: RefreshJob, _ outcome: RefreshOutcome, at moment: Moment, tokensReceivedAt receivedAt: Duration? = nil
+    ) -> RefreshJob? {
         guard let session, session.record.stamp == job.stamp else {
             discard(outcome, of: job)
             return nil
@@ -571,11 +574,7 @@ extension SessionStateMachine {
         case (.success, .storing), (.success, .confirmingExpiry):
             discard(outcome, of: job)
         case (.success(let tokens, let lifetime, let estimatedExpiry), _):
-            let deadlines = lifetime.map {
-                TokenDeadlines(
-                    obtainedAt: moment.uptime, remaining: $0.remaining, lifetime: $0.total, policy: policy,
-                    jitter: moment.jitter)
-            }
+            let deadlines = lifetime.map { self.deadlines($0, receivedAt: receivedAt ?? moment.uptime, moment.jitter) }
             let next = session.record.renewed(with: tokens, lifetime: lifetime?.total, estimatedExpiry)
             self.session?.refresh = .storing(next, deadlines)
             actions.append(.store(.write))
@@ -600,6 +599,12 @@ extension SessionStateMachine {
             discard(outcome, of: job)
         }
         return nil
+    }
+
+    private func deadlines(_ lifetime: TokenLifetime, receivedAt: Duration, _ jitter: Double) -> TokenDeadlines {
+        TokenDeadlines(
+            obtainedAt: receivedAt, remaining: lifetime.remaining, lifetime: lifetime.total, policy: policy,
+            jitter: jitter)
     }
 
     /// Ends a refresh with a transient error: fails its waiters and starts the backoff.
@@ -1332,7 +1337,8 @@ extension SessionStateMachine {
             // Another process has written a session that has ended, or was killed while it ended that session.
             if ending == nil { startEnding(EndMark.later(mark, EndMark(record.order)) ?? EndMark(record.order)) }
         case .ended(let found) where found == mark && found.expiry == nil:
-            // The user has signed out in another process since, perhaps of a later session that this one has not seen.
+            // The user has signed out in another process since, perhaps from a later session that this one has not
+            // seen.
             guard case .expired(_, let expired) = absence else { break }
             endSession(.signedOut)
             emit(.signedOutElsewhere(expired))

@@ -26,8 +26,8 @@ extension SessionStateMachine.ActiveSession {
         case .empty: base == .stored ? .gone(nil) : .ours(found: nil)
         case .ended(let mark) where mark.isEstimate && base != .stored:
             mark.covers(record) && base != .anything ? .gone(mark) : .ours(found: nil)
-        // The cause of an earlier session's end is not the cause of this one's. A process that knew only an older
-        // rotation has ended this session.
+        // A mark of an earlier generation says nothing about why this session ended. One of this generation counts even
+        // if its process knew only an older rotation.
         case .ended(let mark):
             mayReplace(mark.order)
                 ? .ours(found: nil) : .gone(mark.order.generation >= record.generation ? mark : nil)

@@ -736,8 +736,8 @@ extension TokenManager {
         return { [weak self] in self?.core.withLock { $0.endings.remove(id) } }
     }
 
-    /// Calls a closure once when the sign-in state in which a response was requested ends, or immediately if it already
-    /// has. The closure removes the response's leftovers: cookies and cached copies.
+    /// Calls a closure once when this sign-in state ends, or immediately if it has ended. The closure removes cookies
+    /// and cached responses.
     func onEnd(ofLeftoversOf owner: CallOwner, _ perform: @escaping @Sendable () -> Void) {
         let isOver = core.withLock { core in
             guard !core.machine.isOver(owner) else { return true }
@@ -1227,14 +1227,15 @@ extension TokenManager {
         isLate: Bool = false
     ) -> SessionStateMachine.RefreshJob? {
         let moment = moment
-        // A response that took longer than the time limit may have waited unread while the device slept. Its tokens
-        // may be as old as the request.
+        // Only while the device slept can a response that is in time take longer than the limit. It may have waited
+        // unread since it was requested, so its tokens count as received then. A response that is too late was
+        // probably sent late.
         let delay = moment.uptime - sentAt
-        let outcome = SessionStateMachine.RefreshOutcome(
-            result, age: delay > policy.attemptTimeout ? delay : .zero, wallClock: time.wallClock)
+        let received = !isLate && delay > policy.attemptTimeout ? moment.before(delay) : moment
+        let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: received.wallClock)
         return transitionCore { core in
             if !isLate, core.awaited?.job.id == job.id { core.awaited = nil }
-            return core.machine.refreshFinished(job, outcome, at: moment)
+            return core.machine.refreshFinished(job, outcome, at: moment, tokensReceivedAt: received.uptime)
         }
     }
 

@@ -12,8 +12,8 @@ public struct SessionPolicy: Sendable, Hashable {
     ///
     /// If the lifetime is unknown, a refresh is wasteful until the server has accepted the token. After that, a refresh
     /// after a rejection counts as wasteful until the rejected call succeeds with the new token. The budget stops an
-    /// endpoint that rejects every token from causing endless refreshes. A token that has expired is replaced as often
-    /// as necessary. The default is 5.
+    /// endpoint that rejects every token from causing endless refreshes. Replacing an expired token never counts. The
+    /// default is 5.
     public var refreshBudget: Int = 5
     /// The window of ``refreshBudget``. The default is 30 s.
     public var refreshWindow: Duration = .seconds(30)

@@ -56,11 +56,6 @@ struct TokenLifetime: Sendable, Hashable {
         self.remaining = remaining
     }
 
-    /// The lifetime of tokens that are older than their response says.
-    func after(_ age: Duration) -> TokenLifetime {
-        TokenLifetime(total: total, remaining: max(remaining - age, .zero))
-    }
-
     static func isPlausible(_ duration: Duration) -> Bool {
         plausible.contains(duration)
     }

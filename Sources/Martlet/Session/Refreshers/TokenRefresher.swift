@@ -21,9 +21,9 @@ public protocol TokenRefresher: Sendable {
     /// Exchanges the refresh token of a session for new tokens.
     ///
     /// The manager calls this in a task of its own, once per rotation unless a refresh fails, and never twice at the
-    /// same time. At the time limit (``SessionPolicy/attemptTimeout``) and when the session ends, it cancels the task
-    /// and waits no longer: a refresher that ignores the cancellation may be called again while it still runs. If the
-    /// new tokens have no refresh token, the manager keeps the old one.
+    /// same time. The task is cancelled at the time limit (``SessionPolicy/refreshTimeout``): a refresher that ignores
+    /// the cancellation may be called again while it still runs. If the session ends, the task goes on, and its tokens
+    /// are revoked. If the new tokens have no refresh token, the manager keeps the old one.
     /// - Parameters:
     ///   - tokens: The newest tokens of the session.
     ///   - client: Sends the request.

@@ -57,8 +57,8 @@
 ///   its result; without the lock, two processes may use the same refresh token, and the server may revoke the session.
 /// - ``changes()``: reports the changes of other processes. Without it a process notices them only at its next refresh.
 /// - the mark of ``StoreUpdate/end(_:)``: keep it in the row in place of the record (``EndMark/encoded()``), and return
-///   ``StoreReading/ended(_:)`` for it. With the mark, a session stays ended even if a process whose writes were
-///   blocked writes its old record later. Without it, the last write wins.
+///   ``StoreReading/ended(_:)`` for it. With the mark, a process whose writes were blocked finds in its next
+///   ``update(_:)`` that its session has ended, and writes nothing. Without it, the last write wins.
 public protocol TokenStore: Sendable {
     /// Reads the record.
     func read() async -> StoreReading

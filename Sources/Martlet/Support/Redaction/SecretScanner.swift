@@ -61,7 +61,7 @@ struct SecretScanner {
         /// Whether only white space and marks such as `- ` and `> ` precede the index on its line or in its quotes, so
         /// that a header field may start here.
         var isAtStart = true
-        /// The level of the escape that is the line break before the line; `nil` if it is not an escape.
+        /// The level of the escape if the line break before the line is one, such as `\n`; otherwise `nil`.
         var escapes: Int?
     }
 

@@ -23,8 +23,10 @@ public struct DownloadOptions: Sendable, Hashable {
     /// credentials: cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
     ///
     /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` and a number, until a download to
-    /// the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. They are not flushed to
-    /// the disk: after a power failure only a `check` proves that they are intact.
+    /// the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Without a user, nothing is
+    /// kept if the app has emptied the client's jar or cache since the download began, or if several credentials have
+    /// received the bytes. They are not flushed to the disk: after a power failure only a `check` proves that they are
+    /// intact.
     ///
     /// Other users of the system can neither read nor write the hidden file. A file that they could have written is not
     /// resumed, and one that belongs to another user of the system is neither used nor removed: the download starts
@@ -128,7 +130,7 @@ extension NetworkClient {
             receiver = try await DownloadReceiver(
                 to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: owner),
                 isAnonymous: owner == .noUser, tokens: tokens,
-                mayKeepBytes: { [pipeline] in pipeline.timesEmptied == counts })
+                mayKeepBytes: { [pipeline] in owner != .noUser || pipeline.timesEmptied == counts })
         } catch {
             monitor?.finish()
             let failure = AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))

@@ -121,9 +121,7 @@ final class DownloadReceiver: ResponseReceiver {
         let fingerprint = fields.isEmpty ? "" : String(fields.joined(separator: "\n").shortFingerprint, radix: 16)
         let isForeign = state.withLock { state in
             state.credentials = fingerprint
-            let isOther = state.requestedOffset != nil && state.resumption?.credentials != fingerprint
-            state.mustRestart = isOther && state.resumedBytes > 0
-            if isOther { state.hasMixedCredentials = true }
+            state.mustRestart = state.resumedBytes > 0 && state.resumption?.credentials != fingerprint
             // Until the new download has begun, the kept bytes stay as they are.
             if state.mustRestart { (state.resumedBytes, state.mayDeletePartial) = (0, false) }
             return state.mustRestart
@@ -285,7 +283,10 @@ final class DownloadReceiver: ResponseReceiver {
                 state.withLock { $0.mustRestart = true }
                 throw TransportError.invalidResponse("the partial response does not continue the file")
             }
-            if before.hasMixedCredentials, before.keepsPartial { partial.removeResumeData() }
+            if before.keepsPartial, before.credentials != resumption.credentials {
+                state.withLock { $0.hasMixedCredentials = true }
+                partial.removeResumeData()
+            }
             return (offset, resumption.total)
         }
         guard head.status.code != 206 || before.endpointSetsRange else {

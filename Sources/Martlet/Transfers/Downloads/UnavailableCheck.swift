@@ -7,7 +7,7 @@
     )
     public struct DigestCheck: Sendable {
         /// Needs the trait `Encryption`.
-        public static func sha256(_ expected: String) -> DigestCheck { DigestCheck() }
+        public static func sha256(_ digest: Any) -> DigestCheck { DigestCheck() }
     }
 
     extension DownloadOptions {

@@ -61,6 +61,29 @@ import Testing
         }
     }
 
+    @Test("an attempt with other credentials that receives nothing leaves the bytes to those before it") func unmixed()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            let keys = Locked(["X", "Y", "X"])
+            let signer = Authorizing { keys.withLock { $0.removeFirst() } }
+            server.change { $0.breaks = [4000] }
+            let server = server
+            let transport = StubTransport { request in
+                guard request.headers[.authorization] != "Y" else { throw TransportError.offline }
+                return server.respond(request)
+            }
+            _ = await error {
+                try await persistentClient(transport, attempts: 2) { $0.interceptors = [signer] }.download(
+                    Get("/film", .none), to: path, options: options)
+            }
+            let response = try await client(transport) { $0.interceptors = [signer] }.download(
+                Get("/film", .none), to: path, options: options)
+            #expect(response.value.resumedBytes == 4000)
+        }
+    }
+
     @Test("bytes that two credentials have received in one call are the file, or belong to neither") func mixed()
         async throws
     {

@@ -20,6 +20,7 @@ struct SharedRecordTest {
     var earlierFaults: [RefreshHistory.Fault] = []
     let conditions: ConditionPlan
     let meter = LatenessMeter()
+    let disk: DiskMeter
     /// The server's names for the session under test and for the sessions that have ended.
     var names = (current: Set<String>(), former: Set<String>())
     var violations = 0
@@ -43,8 +44,8 @@ struct SharedRecordTest {
                 mode: mode, store: store, settings: settings, progress: progress, backend: backend, folder: folder.path,
                 injector: injector)
             let watching = test.watch.start()
-            let measuring = Task { [meter = test.meter, folder = test.folder] in
-                async let writes: Void = meter.measureWrites(in: folder)
+            let measuring = Task { [meter = test.meter, disk = test.disk] in
+                async let writes: Void = disk.run()
                 await meter.run()
                 await writes
             }
@@ -59,6 +60,8 @@ struct SharedRecordTest {
                 throw error
             }
             await test.end()
+            measuring.cancel()
+            await measuring.value
         }
     }
 
@@ -72,6 +75,7 @@ struct SharedRecordTest {
         self.progress = progress
         self.backend = backend
         self.folder = folder
+        disk = DiskMeter(in: folder)
         self.injector = injector
         watch = RecordWatch(store, in: folder) { injector.recordChanged($0) }
         let conditions = settings.conditions(in: mode, over: store)
@@ -165,7 +169,7 @@ struct SharedRecordTest {
         _ = await watch.readNow()
         injector.accessTokensExpire()
         try await backend.controls.expireAccessTokens()
-        _ = meter.take()
+        _ = (meter.take(), disk.take())
         injector.startRound(plans, exempting: action == .signOut ? [workers[0].name] : [])
         let outcomes = await pool.ask(workers) { worker in
             instructions[workers.firstIndex { $0 === worker } ?? 0]

@@ -22,8 +22,10 @@ struct RoundEvidence: Sendable {
     /// ended before it.
     var currentNames: Set<String> = []
     var formerNames: Set<String> = []
-    /// The greatest lateness of the process with the server, and of the disk.
+    /// The greatest lateness of the process with the server.
     var parentLateness = Duration.zero
+    /// The longest time that the disk took to keep a small file.
+    var diskLateness = Duration.zero
 
     /// A rule that the round breaks.
     struct Violation {
@@ -75,7 +77,7 @@ struct RoundEvidence: Sendable {
     var lateness: Duration {
         let suspects = Set(faults.map(\.worker))
         let late = tallies.map { ($0.worker, $0.tally.lateness) } + ends.map { ($0.worker, $0.report.lateness) }
-        return late.filter { !suspects.contains($0.0) }.map(\.1).reduce(parentLateness, max)
+        return late.filter { !suspects.contains($0.0) }.map(\.1).reduce(max(parentLateness, diskLateness), max)
     }
 
     func violations() -> [Violation] {
@@ -147,14 +149,15 @@ struct RoundEvidence: Sendable {
             let wrong = tally.failures.filter { excuse(for: $0.key, of: worker) == nil }
             if wrong.isEmpty { return nil }
             // After a failed refresh calls are sent with the old token.
-            // A store has a time limit, too.
-            let limits: Set = [CallFailure.refreshTimedOut, CallFailure.storeUnavailable]
             let isLate =
-                !limits.isDisjoint(with: wrong.keys) && limits.union([CallFailure.rejected]).isSuperset(of: wrong.keys)
+                wrong[CallFailure.refreshTimedOut] != nil
+                && wrong.keys.allSatisfy { [CallFailure.refreshTimedOut, CallFailure.rejected].contains($0) }
+            // The shortest time limit of a store is that of the keyring, 5 s.
+            let isOfDisk = Set(wrong.keys) == [CallFailure.storeUnavailable] && diskLateness >= .milliseconds(2500)
             return Violation(
                 \.unexplainedFailures,
                 "calls of \(worker) failed: \(wrong), \(tally.storeFailures); \(history.summary)",
-                explainedBy: isLate ? lateForLock : nil)
+                explainedBy: isLate ? lateForLock : isOfDisk ? diskLateness : nil)
         }
     }
 

@@ -22,7 +22,7 @@ extension SharedRecordTest {
         }
         judgeRecord(round)
         if evidence.hasEnded { evidence.ends = await awaitEnd(round, isSignOut: evidence.isSignOut) }
-        evidence.parentLateness = meter.take()
+        (evidence.parentLateness, evidence.diskLateness) = (meter.take(), disk.take())
         evidence.history = injector.endRound()
         earlierFaults = Array(evidence.history.faultsOfRound)
         for broken in evidence.violations() { violation(broken.count, broken.text, in: round) }

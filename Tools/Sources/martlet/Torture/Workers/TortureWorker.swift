@@ -113,10 +113,13 @@ struct TortureWorker: Sendable {
     private func endReport(of session: String, makesCall: Bool, isSignOut: Bool) async -> EndReport {
         let start = ContinuousClock.now
         if makesCall { _ = try? await client.send(NumberedProfile(number: 0)) }
-        var state = await waitForState(atMost: configuration.timeout / 3) { $0 != .signedIn(session: session) }
-        // A worker that cannot watch the record checks it every five seconds.
-        if isSignOut, configuration.conditions.watchLimit != nil, state != .signedIn(session: session) {
-            state = await waitForState(atMost: .seconds(6)) { $0 == .signedOut }
+        let limit = configuration.timeout / 3
+        var state = await waitForState(atMost: limit) { $0 != .signedIn(session: session) }
+        // The worker may not have noticed the session yet, and still show the end of the one before. One that cannot
+        // watch the record checks it every five seconds.
+        if isSignOut, state != .signedIn(session: session) {
+            let isBlind = configuration.conditions.watchLimit != nil
+            state = await waitForState(atMost: isBlind ? .seconds(6) : limit) { $0 == .signedOut }
         }
         let wait = start.duration(to: .now)
         if state != .signedIn(session: session) { await content.readAfterEnd() }
