@@ -269,8 +269,10 @@ extension Facts {
         if token.number > 0 {
             let sends = sends.filter { $0.token.next == token && $0.committed != nil }
             guard let send = sends.min(by: { $0.committed ?? 0 < $1.committed ?? 0 }) else { return nil }
-            // A process that may have slept while the response arrived takes the tokens for as old as their request.
-            return time(send.isLate ? send.position : send.committed ?? 0)
+            // A process that may have slept since it called the refresher takes the tokens for as old as that call.
+            let arrived = send.delivered.map { time($0) - time(send.decidedAt) } ?? .zero
+            let maySleep = send.isLate || arrived >= script.requestLimit
+            return time(maySleep ? send.decidedAt : send.committed ?? 0)
         }
         if let former, token.family == former.family { return former.expiry == .stated ? .zero : nil }
         guard let start = start(of: token.family) else { return script.start == .fresh ? .zero : nil }
