@@ -41,7 +41,8 @@ public struct SignedInSession: Sendable, Hashable {
     public let id: SessionID
     /// The user who signed in.
     public let account: SessionAccount
-    /// Whether the access token has expired and the last refresh failed with a transient error, such as no network.
+    /// Whether the access token has expired and the last refresh failed with a transient error, such as no network. It
+    /// changes when a call needs a token, not when the time of the token passes.
     public let isStale: Bool
     /// The reason why the store does not contain the newest tokens; `nil` if it does. A failed write is retried.
     public let saveFailure: StorageError?
