@@ -105,10 +105,13 @@ extension Invariant {
         rule: "If a token was spent because of a crash or a lost response, the session expires with rotationLost."
     ) { facts in
         for (position, life, family, reason) in facts.expiries where reason != .rotationLost {
-            guard
-                let refusal = facts.sends.last(where: {
-                    $0.life == life && $0.token.family == family && $0.position < position
-                }), let refused = refusal.refused, refused.reason == .spent, let spender = facts.spender(of: refusal)
+            let sends = facts.sends.filter {
+                $0.life == life && $0.token.family == family && $0.position < position
+            }
+            // A refresher that ignores its cancellation may send an earlier token after the newest one.
+            let newest = sends.map(\.token.number).max()
+            guard let refusal = sends.last(where: { $0.token.number == newest }), let refused = refusal.refused,
+                refused.reason == .spent, let spender = facts.spender(of: refusal)
             else { continue }
             // The first process that expired the session left its reason in the mark.
             let isAdopted = facts.store.changes.contains {
