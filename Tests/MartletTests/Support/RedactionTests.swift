@@ -10,7 +10,10 @@ struct RedactionTests {
         "tokens are masked in every position",
         arguments: [jwt, opaque, hex, "ghp_16C7e42F292c6912E7710c838347Ae178B4a"])
     func tokens(token: String) {
-        for text in [token, "got \(token).", "(\(token))", "\"\(token)\"", "a=\(token)&b=c", "/reset/\(token)/x"] {
+        for text in [
+            token, "got \(token).", "(\(token))", "\"\(token)\"", "a=\(token)&b=c", "/reset/\(token)/x",
+            "\"pin (\(token))\": 1",
+        ] {
             let redacted = Redaction.redact(text)
             #expect(!redacted.contains(token), "\(redacted)")
             #expect(redacted.contains(Redaction.mask))
@@ -118,6 +121,12 @@ struct RedactionTests {
                 #"<a data="{&quot;password&quot;: &quot;<redacted>&quot;,&quot;page&quot;:3}"/>"#
             ),
             (#"{"name":"password","value":"a hunter3"}"#, #"{"name":"password","value":"<redacted>"}"#),
+            (#"{"Password:":"hunter3","page":3}"#, #"{"Password:":"<redacted>","page":3}"#),
+            (#"{"password? ":"hunter3","page":3}"#, #"{"password? ":"<redacted>","page":3}"#),
+            (#"{"Password (again):" : "hunter3","page":3}"#, #"{"Password (again):" : "<redacted>","page":3}"#),
+            (#"{"a":"{\"Password:\":\"hunter3\",\"page\":3}"}"#, #"{"a":"{\"Password:\":\"<redacted>\",\"page\":3}"}"#),
+            (#"{"label":"Password:","value":"hunter3"}"#, #"{"label":"Password:","value":"<redacted>"}"#),
+            (#"{"log":"password: "hunter3" is wrong"}"#, #"{"log":"password: <redacted>" is wrong"}"#),
             (#"{"token":{"kind":"x","value":"hunter3"}}"#, #"{"token":{"kind":"x","value":"<redacted>"}}"#),
             (#"{"oauth2ProviderRefreshToken":"hunter3"}"#, #"{"<redacted>":"<redacted>"}"#),
             (#"{"url":"/x?password=hunter3\u0026page=3"}"#, #"{"url":"/x?password=<redacted>\u0026page=3"}"#),
@@ -183,6 +192,12 @@ struct RedactionTests {
             ("password[0]=hunter3&page=3", "password[0]=<redacted>&page=3"),
             ("user[password][]=hunter3&page=3", "user[password][]=<redacted>&page=3"),
             ("user[password][first]=hunter3&page=3", "user[password][first]=<redacted>&page=3"),
+            ("password[a][b]=hunter3&page=3", "password[a][b]=<redacted>&page=3"),
+            ("x[password][\"a\"][b]=hunter3&page=3", "x[password][\"a\"][b]=<redacted>&page=3"),
+            ("password[value][values]=hunter3&page=3", "password[value][values]=<redacted>&page=3"),
+            ("token:{a[b][c]=hunter3}, page=3", "token:{a[b][c]=<redacted>}, page=3"),
+            ("token:{a[b][type]=hunter3}, page=3", "token:{a[b][type]=<redacted>}, page=3"),
+            ("token:{\"a\"[\"b\"]:\"hunter3\"}, page=3", "token:{\"a\"[\"b\"]:\"<redacted>\"}, page=3"),
             ("pin%5B%5D=hunter3&page=3", "pin%5B%5D=<redacted>&page=3"),
             ("Location: //ada:hunter3@h/x", "Location: //<redacted>@h/x"),
             (#"{"url":"\/\/ada:hunter3@h\/x"}"#, #"{"url":"\/\/<redacted>@h\/x"}"#),
@@ -254,6 +269,31 @@ struct RedactionTests {
                 "<p><name>password</name><a>x</a><value>hunter3</value></p><p><value>3</value></p>",
                 "<p><name>password</name><a>x</a><value><redacted></value></p><p><value>3</value></p>"
             ),
+            (#"{"name":"password ","value":"hunter3"}"#, #"{"name":"password ","value":"<redacted>"}"#),
+            (
+                #"{"name":"\t password\n","type":"x","value":"hunter3"}"#,
+                #"{"name":"\t password\n","type":"x","value":"<redacted>"}"#
+            ),
+            (#"<param name=" password ">hunter3</param>"#, #"<param name=" password "><redacted></param>"#),
+            ("<value>hunter3</value><name> password </name>", "<value><redacted></value><name> password </name>"),
+            (
+                "<value>\nhunter3\n</value>\n<name>\n\tpassword\n</name>",
+                "<value><redacted></value>\n<name>\n\tpassword\n</name>"
+            ),
+            (
+                "<name> password </name><type>x</type><value>hunter3</value>",
+                "<name> password </name><type>x</type><value><redacted></value>"
+            ),
+            (
+                #"{"x":"<name>\n password\n</name><type>x</type><value>hunter3</value>"}"#,
+                #"{"x":"<name>\n password\n</name><type>x</type><value><redacted></value>"}"#
+            ),
+            (
+                #"<input type=password value="hunter3"><b value="3">"#,
+                #"<input type=password value="<redacted>"><b value="3">"#
+            ),
+            ("<entry key = password >hunter3</entry><b>3</b>", "<entry key = password ><redacted></entry><b>3</b>"),
+            ("name:  password \ntype: x\nvalue: hunter3\n", "name:  password \ntype: x\nvalue: <redacted>\n"),
             ("x<Password>hunter3", "x<Password><redacted>"),
             ("<Password>.hunter3", "<Password><redacted>"),
             (#"<Password>"hunter3""#, "<Password><redacted>"),
@@ -263,9 +303,114 @@ struct RedactionTests {
         #expect(Redaction.redact(redacted) == redacted)
     }
 
+    @Test(
+        "a value is masked because of a name that follows it",
+        arguments: [
+            (
+                #"{"oldValue":"hunter3","newValue":"hunter3","field":"password"}"#,
+                #"{"oldValue":"<redacted>","newValue":"<redacted>","field":"password"}"#
+            ),
+            (
+                #"{"value":"hunter3","defaultValue":"","name":"password"}"#,
+                #"{"value":"<redacted>","defaultValue":"","name":"password"}"#
+            ),
+            (
+                #"{"value":"hunter3","options":[{"value":"a"}],"name":"password"},{"value":"3"}"#,
+                #"{"value":"<redacted>","options":[{"value":"a"}],"name":"password"},{"value":"3"}"#
+            ),
+            (#"{"value":4711,"name":"pin"}"#, #"{"value":<redacted>,"name":"pin"}"#),
+            ("{\n  \"value\": 4711,\n  \"name\": \"pin\"\n}", "{\n  \"value\": <redacted>,\n  \"name\": \"pin\"\n}"),
+            (#"{"value":["hunter3"],"name":"password"}"#, #"{"value":<redacted>,"name":"password"}"#),
+            (#"{"value":{"a":"hunter3"},"name":"password"}"#, #"{"value":<redacted>,"name":"password"}"#),
+            (
+                #"{"a":"{\"value\":[\"hunter3\"],\"x\":1,\"name\":\"pin\"}","value":"3"}"#,
+                #"{"a":"{\"value\":<redacted>,\"x\":1,\"name\":\"pin\"}","value":"3"}"#
+            ),
+            ("{value: 4711, name: pin}", "{value: <redacted>, name: pin}"),
+            (#"a value=hunter3 "name":"password""#, #"a value=<redacted> "name":"password""#),
+            (
+                #""value":"hunter3","value":4711,"name":"password""#,
+                #""value":"<redacted>","value":<redacted>,"name":"password""#
+            ),
+            ("\"name: password\n\" value=hunter3 4", "\"name: password\n\" value=<redacted> 4"),
+            ("value=hunter3&name=password&page=3", "value=<redacted>&name=password&page=3"),
+            ("- value: hunter3\n  name: DB_PASSWORD", "- value: <redacted>\n  name: DB_PASSWORD"),
+            (
+                "- value: a hunter3\n  type: x\n  name: password\n  page: 3",
+                "- value: <redacted>\n  type: x\n  name: password\n  page: 3"
+            ),
+            ("value: |\n  a\n  hunter3\nname: password\n", "value: <redacted>\nname: password\n"),
+            ("- value: 3\n  name: page\n- name: password\n", "- value: 3\n  name: page\n- name: password\n"),
+            ("value: 3\nvalue: hunter3\nname: password\n", "value: 3\nvalue: <redacted>\nname: password\n"),
+            ("<input value=hunter3 name=password>", "<input value=<redacted> name=password>"),
+            (
+                "<oldValue>hunter3</oldValue><newValue>hunter3</newValue><name>password</name>",
+                "<oldValue><redacted></oldValue><newValue><redacted></newValue><name>password</name>"
+            ),
+            (
+                "<value>hunter3</value><list><value>3</value></list><name>password</name>",
+                "<value><redacted></value><list><value>3</value></list><name>password</name>"
+            ),
+            (#"{"value":42,"name":"max_tokens"}"#, #"{"value":42,"name":"max_tokens"}"#),
+            (#"{"value":true,"name":"password"}"#, #"{"value":true,"name":"password"}"#),
+            ("The value: is it x? The key: password, maybe", "The value: is it x? The key: password, maybe"),
+        ])
+    func laterNames(text: String, redacted: String) {
+        #expect(Redaction.redact(text) == redacted)
+        #expect(Redaction.redact(redacted) == redacted)
+    }
+
+    @Test(
+        "a value in a list is masked because of the name before it",
+        arguments: [
+            (
+                #"{"rawHeaders":["Host","h","X-Api-Key","hunter3","Cookie","hunter3"],"page":["a"]}"#,
+                #"{"rawHeaders":["Host","h","X-Api-Key","<redacted>","Cookie","<redacted>"],"page":["a"]}"#
+            ),
+            (
+                #"{"a":"{\"rawHeaders\":[\"Vary\",\"Authorization\",\n\"Cookie\",\n\"hunter3\",\"a\",\"b\"]}"}"#,
+                #"{"a":"{\"rawHeaders\":[\"Vary\",\"Authorization\",\n\"Cookie\",\n\"<redacted>\",\"a\",\"b\"]}"}"#
+            ),
+            ("[('Accept', 'a'), ('X-Api-Key', 'hunter3')]", "[('Accept', 'a'), ('X-Api-Key', '<redacted>')]"),
+            (#"[["page","3"],["password","hunter3"]]"#, #"[["page","3"],["password","<redacted>"]]"#),
+            (#"addHeader("X-Api-Key", "hunter3")"#, #"addHeader("X-Api-Key", "<redacted>")"#),
+            (#"{"required":["password","email"]}"#, #"{"required":["password","email"]}"#),
+            (#"allow(["Authorization","Accept"])"#, #"allow(["Authorization","Accept"])"#),
+            (#"UNIQUE ("password", "email")"#, #"UNIQUE ("password", "email")"#),
+        ])
+    func lists(text: String, redacted: String) {
+        #expect(Redaction.redact(text) == redacted)
+        #expect(Redaction.redact(redacted) == redacted)
+    }
+
+    @Test("the first values of an object are masked if too many wait for its name")
+    func manyValues() {
+        let members = (0..<80).map { #""a\#($0)Value":"hunter3 \#($0)""# }.joined(separator: ",")
+        #expect(!Redaction.redact("{\(members),\"name\":\"password\"}").contains("hunter3"))
+        let lists = String(repeating: #"{"value":[1,"#, count: 80) + #"{"value":["hunter3"],"name":"password"}"#
+        #expect(!Redaction.redact(lists).contains("hunter3"))
+        let lines = (0..<80).map { "a\($0)value: 3\n" }.joined()
+        #expect(Redaction.redact(lines) == lines)
+    }
+
     @Test("a quoted text that does not end on its line is masked with what has been read")
     func unclosedFieldText() {
         #expect(Redaction.redact("password: 'x\ny hunter3\nz'=hunter3\npage: 3") == "password: <redacted>\npage: 3")
+    }
+
+    @Test(
+        "a name at the end of a path has a value, too",
+        arguments: [
+            ("GET https://h/verify/token=hunter3 failed", "GET https://h/verify/token=<redacted> failed"),
+            ("GET /verify/%74oken=hunter3 failed", "GET /verify/%74oken=<redacted> failed"),
+            ("<https://h/verify/token=hunter3>; rel=next", "<https://h/verify/token=<redacted>>; rel=next"),
+            ("0; url=https://h/verify/token=hunter3", "0; url=https://h/verify/token=<redacted>"),
+            ("POST https://h/auth/token: 401", "POST https://h/auth/token: 401"),
+            ("GET https://h/users/7/pin 401", "GET https://h/users/7/pin 401"),
+        ])
+    func names(text: String, redacted: String) {
+        #expect(Redaction.redactReason(text) == redacted)
+        #expect(Redaction.redactFieldValue(text) == redacted)
     }
 
     @Test("the user of a URL without a scheme is masked")
@@ -286,6 +431,21 @@ struct RedactionTests {
             Redaction.redactForm(names[...])
                 == "pin%5B%5D=<redacted>&user%5Bpin%5D%5Ba%5D=<redacted>&vault%2Fsecret=<redacted>"
                 + "&refresh_tokens=<redacted>&max_tokens=5")
+    }
+
+    @Test(
+        "a form's values are masked because of a name in another item, or of one that is encoded twice",
+        arguments: [
+            ("name=password&value=hunter3&page=3", "name=password&value=<redacted>&page=3"),
+            ("value=hunter3&key=%20pass%77ord+", "value=<redacted>&key=%20pass%77ord+"),
+            ("a[0][name]=password&a%5B0%5D%5Bvalue%5D=hunter3", "a[0][name]=password&a%5B0%5D%5Bvalue%5D=<redacted>"),
+            ("%2570assword=hunter3&page=3", "%2570assword=<redacted>&page=3"),
+            ("name=Ada&value=3", "name=Ada&value=3"), ("name=password&value=", "name=password&value="),
+            ("name=a+wrong+password&value=3", "name=a+wrong+password&value=3"), ("a&b=&=c&&value", "a&b=&=c&&value"),
+        ])
+    func items(form: String, redacted: String) {
+        #expect(Redaction.redactForm(form[...]) == redacted)
+        #expect(Redaction.redactTarget("/x?" + form) == "/x?" + redacted)
     }
 
     @Test(
@@ -327,7 +487,10 @@ struct RedactionTests {
             "the <password>'s length", "an Optional<Token>.none",
             #"{"fields":["password"],"value":"3"}"#, #"{"field":"password","message":"is too short"}"#,
             #"The "password" field, value: 3"#, #"<input name="password"><b>3</b>"#, "// see ada@example.com",
-            "<p>a wrong password</p><b>1</b><value>3</value>",
+            "<p>a wrong password</p><b>1</b><value>3</value>", "<p> a wrong password </p><b>1</b><value>3</value>",
+            "<p> password <b>1</b><value>3</value></p>", "<p>password <b>1</b><value>3</value></p>",
+            #"{"label":"Password:","page":"3"}"#, #"{"Forgot your password? Click":"Reset"}"#,
+            #"{"name":" a wrong password ","page":1,"value":"3"}"#,
             #"{"token":{"scope":"a: b","expiresAt":"c"},"page":"3"}"#,
         ])
     func ordinaryTexts(text: String) {

@@ -72,14 +72,37 @@ extension Redaction {
     }
 
     static func redactForm(_ form: Substring, steps: inout Int) -> String {
-        form.split(separator: "&", omittingEmptySubsequences: false).map { (item: Substring) -> String in
+        let items = form.split(separator: "&", omittingEmptySubsequences: false)
+        // The name of a value may be an item of its own, before or after it.
+        let masksValues = items.contains { namesSecret($0, steps: &steps) }
+        return items.map { item in
             let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2 else { return isSecret(item, named: "", steps: &steps) ? mask : String(item) }
             // A token that ends in an equals sign looks like a name.
             let name = isSecret(pair[0], named: "", steps: &steps) ? mask : String(pair[0])
-            let value = isSecret(pair[1], named: decoded(pair[0]), steps: &steps) ? mask : String(pair[1])
-            return "\(name)=\(value)"
+            guard pair.count == 2 else { return name }
+            let isMasked =
+                masksValues && !pair[1].isEmpty && SecretScanner.isValueName(member(of: pair[0]))
+                || isSecret(pair[1], named: decodedName(pair[0]), steps: &steps)
+            return "\(name)=\(isMasked ? mask : String(pair[1]))"
         }.joined(separator: "&")
+    }
+
+    /// Whether an item of a form names a secret that another item contains, as in `name=password&value=…`.
+    private static func namesSecret(_ item: Substring, steps: inout Int) -> Bool {
+        guard let mark = item.utf8.firstIndex(of: UInt8(ascii: "=")) else { return false }
+        steps += item.utf8.count
+        guard SecretScanner.keyNames.contains(member(of: item[..<mark])) else { return false }
+        // Several words are a text.
+        let words = decodedName(item[mark...].dropFirst()).split(whereSeparator: \.isWhitespace)
+        return words.count == 1 && kind(named: String(words[0])) != nil
+    }
+
+    /// The letters of the last part of a name: `value` in `items[0][value]`.
+    private static func member(of encoded: Substring) -> [UInt8] {
+        let parts = decodedName(encoded).utf8.split { "[].".utf8.contains($0) }
+        var letters = NameLetters()
+        for byte in parts.last ?? Substring().utf8[...] { letters.append(byte) }
+        return letters.all
     }
 
     /// The redacted start of a body on one line, or its size if it is not text.
@@ -121,6 +144,11 @@ extension Redaction {
 
     private static func decoded(_ text: Substring) -> String {
         PercentEncoding.decode(text.replacing("+", with: " "))
+    }
+
+    /// A name that may be encoded twice.
+    private static func decodedName(_ name: Substring) -> String {
+        PercentEncoding.decode(decoded(name))
     }
 
     /// Whether a segment is too short for a token and contains no name with a value. This fast path matters, because

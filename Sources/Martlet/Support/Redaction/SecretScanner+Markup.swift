@@ -33,11 +33,10 @@ extension SecretScanner {
         let (name, end) = elementName(at: index)
         guard !name.isEmpty else {
             guard let end = endOfSlash(at: index) else { return }
-            leaveElement(elementName(at: end).name, at: start)
-            return countElements(-1)
+            countElements(-1)
+            return leaveElement(elementName(at: end).name, at: start)
         }
         countElements(1)
-        if unnamedText != nil { unnamedDepth += 1 }
         var letters = Redaction.NameLetters()
         for byte in name { letters.append(byte) }
         steps += name.count
@@ -46,7 +45,7 @@ extension SecretScanner {
         let isSecret =
             (Redaction.kind(of: letters) != nil || elementPair != nil && Self.isValueName(letters.all))
             && (next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || next.isBlank)
-            && separator(after: end) == nil
+            && separator(after: end, for: .tag) == nil
         // A bracket within an attribute's value does not end the tag.
         if let tag, tag.isSecret, !quotes.isEmpty, !isSecret { return }
         let followsWord = isWord(at: start - 1) || isMask(at: start - Redaction.mask.utf8.count)
@@ -59,27 +58,12 @@ extension SecretScanner {
         guard let tag, tag.matches(symbol) else { return }
         self.tag = nil
         leaveTag()
-        if isEmpty {
-            countElements(-1)
-            unnamedDepth -= 1
-        }
+        if isEmpty { countElements(-1) }
         if !isEmpty, !tag.isSecret, Self.isValueName(Array(tag.name)) {
-            openValue = (tag.name, index)
-            unnamedText = nil
+            openValue = (tag.name, insert(index..<index, ""))
         }
         line.isAtStart = false
         if tag.isSecret || tag.namesSecret, !isEmpty { maskContent(of: tag) }
-    }
-
-    /// Remembers the text of an element that may hold the value of a name, until the element around it ends.
-    private mutating func leaveElement(_ name: ArraySlice<UInt8>, at start: Int) {
-        if let value = openValue, value.name == name {
-            unnamedText = value.start..<start
-            (openValue, unnamedDepth) = (nil, 0)
-        } else if unnamedText != nil {
-            unnamedDepth -= 1
-            if unnamedDepth < 0 { unnamedText = nil }
-        }
     }
 
     /// Masks the text from the index to the closing tag of the element, with all markup in it.

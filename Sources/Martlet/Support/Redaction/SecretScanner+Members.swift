@@ -2,6 +2,7 @@
 extension SecretScanner {
     /// Counts a bracket in the objects around the index.
     mutating func countBrackets(_ change: Int) {
+        if quotes.isEmpty { depth += change } else { quotes[quotes.count - 1].depth += change }
         let quotes = quotes.count
         if tokenObject?.quotes == quotes {
             tokenObject?.depth += change
@@ -11,32 +12,25 @@ extension SecretScanner {
             pair?.depth += change
             if let depth = pair?.depth, depth < 0 { pair = nil }
         }
-        if unnamedValue?.scope.quotes == quotes {
-            unnamedValue?.scope.depth += change
-            if let depth = unnamedValue?.scope.depth, depth < 0 { unnamedValue = nil }
-        }
     }
 
     /// Leaves the objects in a quoted text that ends at an index.
     mutating func leaveScopes(at end: Int) {
         if let object = tokenObject, object.quotes > quotes.count { tokenObject = nil }
         if let pair, pair.quotes > quotes.count { self.pair = nil }
-        guard let value = unnamedValue else { return }
-        if value.scope.quotes > quotes.count {
-            unnamedValue = nil
-        } else if value.end == nil, value.scope.quotes == quotes.count, end >= value.start {
-            unnamedValue?.end = end
-        }
+        leaveUnnamedValues(.text, at: end)
+        leaveFieldList(isBracket: false)
     }
 
     /// Leaves the tag around the index.
     mutating func leaveTag() {
         if pair?.isTag == true { pair = nil }
-        if unnamedValue?.scope.isTag == true { unnamedValue = nil }
+        unnamedValues.removeAll(where: \.isInTag)
     }
 
     /// Counts a tag in the elements around the index.
     mutating func countElements(_ change: Int) {
+        elementDepth += change
         guard let depth = elementPair else { return }
         elementPair = depth + change < 0 ? nil : depth + change
     }
@@ -60,40 +54,48 @@ extension SecretScanner {
         return name.isEmpty || Self.isHarmlessInToken(name) ? nil : .member
     }
 
-    /// Remembers a value in quotes whose name may follow it, as in `<input value="…" name="password">`.
-    mutating func noteUnnamedValue(after name: [UInt8]) {
-        guard Self.isValueName(name), let separator = separator(after: index) else { return }
-        let first = symbol(at: separator.end)
-        guard first.byte.isQuote else { return }
-        let around = quotes.count - (separator.nameQuote == nil || quotes.isEmpty ? 0 : 1)
-        unnamedValue = (separator.end + first.length, nil, Scope(depth: 0, quotes: around, isTag: tag != nil))
-    }
-
     /// Notes that the name before the index is the value of a member, so that the values of its object or tag are
     /// secret: `"name": "password", "type": "x", "value": "…"`.
     mutating func notePair(of name: Name) {
         var end = index
         while "])".utf8.contains(byte(at: end)) { end += 1 }
-        let closing = symbol(at: end)
+        let nameEnd = end
+        let next = symbol(after: &end, acrossLines: false)
+        // In a text, a line break is an escape.
+        var closing = next.byte.isLineBreak && next.isEscape ? symbol(after: &end, acrossLines: true) : next
+        if !closing.byte.isQuote, let quote = closingQuote(from: end) { (closing, end) = (symbol(at: quote), quote) }
         pairKind = name.kind == .authorization || name.kind == .cookie ? name.kind : .other
-        guard closing.byte.isQuote else { return noteUnquotedPair(of: name, before: closing) }
         let open = quotes.last.flatMap { $0.mark == closing.byte && closing.level <= $0.level ? $0 : nil }
+        guard closing.byte.isQuote, end == nameEnd || open != nil else {
+            return noteUnquotedPair(of: name, to: nameEnd, before: next.byte)
+        }
         let around = quotes.count - (open == nil ? 0 : 1)
-        let next = skipBlanks(from: end + closing.length)
-        if let value = valueMember(at: next) {
+        let following = skipBlanks(from: end + closing.length)
+        if let value = valueMember(at: following) {
             openPair(Scope(depth: 0, quotes: around, isTag: tag != nil))
             pairedValue = value
+        }
+        if let open, end == nameEnd, let value = nextItem(after: name, in: open, at: following) {
+            return maskText(of: name, from: value, isField: false)
         }
         guard let open, isWholeText(name), let member = memberName(before: open.start) else { return }
         if member.elementsEqual("name".utf8), let content = startOfPart(named: open, after: end + closing.length) {
             return maskPart(from: content)
         }
-        let endsAtLine = tag == nil && !",}])".utf8.contains(byte(at: next))
+        let endsAtLine = tag == nil && !",}])".utf8.contains(byte(at: following))
         openPair(Scope(depth: 0, quotes: around, isTag: tag != nil, endsAtLine: endsAtLine))
-        if Self.keyNames.contains(member) || member.elementsEqual("id".utf8) && isInField { tag?.namesSecret = true }
-        if let value = unnamedValue, let end = value.end, value.scope.depth == 0, value.scope.quotes == around {
-            maskEarlier(value.start..<end)
+        noteKey(member)
+        maskUnnamedValues(of: name, within: around, before: open.start)
+    }
+
+    /// The first symbol from an index on that is not white space. The index moves to it.
+    private mutating func symbol(after index: inout Int, acrossLines: Bool) -> Symbol {
+        var next = symbol(at: index)
+        while next.byte.isBlank, acrossLines || !next.byte.isLineBreak {
+            index += next.length
+            next = symbol(at: index)
         }
+        return next
     }
 
     /// The index of the content of a part of a multipart form, whose header ends with an empty line.
@@ -155,28 +157,49 @@ extension SecretScanner {
 
     /// Notes that the name before the index is the value of a member without quotes, as in `name: password` in YAML, or
     /// the text of an element, as in `<name>password</name>`.
-    private mutating func noteUnquotedPair(of name: Name, before next: Symbol) {
+    private mutating func noteUnquotedPair(of name: Name, to end: Int, before next: UInt8) {
         let start = line.start + name.indentation
-        if next.byte == UInt8(ascii: "<"), byte(at: start - 1) == UInt8(ascii: ">") {
+        let text = endOfText(before: start, after: max(0, start - 1000))
+        let last = byte(at: text - 1)
+        let isDirect = text == start && next == UInt8(ascii: "<") && !byte(at: end).isBlank
+        if last == UInt8(ascii: ">"), isDirect || endsElement(at: end) {
             elementPair = 1
-            let tag = bytes[max(0, start - 5)..<start].map(\.lowercased)
-            if let text = unnamedText, tag.elementsEqual("name>".utf8) || tag.suffix(4).elementsEqual("key>".utf8) {
-                maskEarlier(text)
-                unnamedText = nil
-            }
-            return
+            let tag = bytes[max(0, text - 5)..<text].map(\.lowercased)
+            if tag.elementsEqual("name>".utf8) || tag.suffix(4).elementsEqual("key>".utf8) { maskUnnamedTexts() }
+            if isDirect { return }
         }
-        guard next.byte.isLineBreak || ",;})".utf8.contains(next.byte) || byte(at: start - 1) == UInt8(ascii: "="),
-            let member = memberName(before: start), Self.keyNames.contains(member)
+        let isAttribute = tag != nil && last == UInt8(ascii: "=")
+        guard
+            next == 0 || next.isLineBreak || ",;})".utf8.contains(next) || isAttribute
+                || byte(at: start - 1) == UInt8(ascii: "="),
+            let member = memberName(before: start), isAttribute || Self.keyNames.contains(member)
         else { return }
-        pair = Scope(depth: 0, quotes: quotes.count, endsAtName: true)
+        if isAttribute { noteKey(member) }
+        if Self.keyNames.contains(member) {
+            pair = Scope(depth: 0, quotes: quotes.count, endsAtName: true)
+        } else {
+            openPair(Scope(depth: 0, quotes: quotes.count, isTag: true))
+        }
+        maskUnnamedValues(of: name, within: quotes.count, before: start)
+    }
+
+    /// Whether white space and a closing tag end the text of an element at an index.
+    private mutating func endsElement(at end: Int) -> Bool {
+        endOfClosingTag(at: skipBlanks(from: end)) != nil
+    }
+
+    /// Notes an attribute with the name of a secret, which may name the content of its element.
+    private mutating func noteKey(_ member: [UInt8]) {
+        if Self.keyNames.contains(member) || member.elementsEqual("id".utf8) && isInField { tag?.namesSecret = true }
     }
 
     /// Whether a name is the last word of its quoted text, as in `"user[password]"` and not in `"a wrong password"`.
     private mutating func isWholeText(_ name: Name) -> Bool {
         guard name.indentation <= 64, name.indentation <= index - line.start else { return false }
         steps += name.indentation
-        return !bytes[line.start..<(line.start + name.indentation)].contains(where: \.isBlank)
+        let start = line.start + name.indentation
+        return !bytes[line.start..<start].contains(where: \.isBlank)
+            || endOfText(before: start, after: line.start) == line.start
     }
 
     /// The name before a colon or an equals sign that precedes an index; `nil` if there is no mark.
@@ -201,7 +224,7 @@ extension SecretScanner {
     }
 
     /// The index after the last character before `end` that is not white space, even if an escape represents it.
-    private mutating func endOfText(before end: Int, after first: Int) -> Int {
+    mutating func endOfText(before end: Int, after first: Int) -> Int {
         var index = end
         while index > first {
             let byte = byte(at: index - 1)
@@ -213,18 +236,6 @@ extension SecretScanner {
             index -= 1
         }
         return index
-    }
-
-    /// Masks a value before the index.
-    private mutating func maskEarlier(_ range: Range<Int>) {
-        unnamedValue = nil
-        steps += range.count
-        guard !range.isEmpty, !Self.isLiteral(bytes[range]) else { return }
-        var first = replacements.count
-        while first > 0, replacements[first - 1].range.lowerBound >= range.lowerBound { first -= 1 }
-        var last = first
-        while last < replacements.count, replacements[last].range.lowerBound < range.upperBound { last += 1 }
-        replacements.replaceSubrange(first..<last, with: [(range, Redaction.mask)])
     }
 }
 
@@ -239,7 +250,7 @@ extension SecretScanner {
     private static let valueNames = ["value", "values", "val", "content"].map { Array($0.utf8) }
 
     /// Attributes that name the content of their element, as in `<entry key="password">…</entry>`.
-    private static let keyNames = ["key", "name"].map { Array($0.utf8) }
+    static let keyNames = ["key", "name"].map { Array($0.utf8) }
 
     /// The names of a token's text in an object that describes the token.
     private static let namesInTokens = ["value", "raw", "string", "text", "data", "jwt"].map { Array($0.utf8) }

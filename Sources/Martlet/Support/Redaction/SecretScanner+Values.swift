@@ -6,6 +6,7 @@ extension SecretScanner {
         var end: Int
         /// A colon or an equals sign.
         var mark: UInt8
+        var reader = Reader.secret
         /// The quotation mark that closes the name.
         var nameQuote: Quote?
         var hasBlanks = false
@@ -15,11 +16,27 @@ extension SecretScanner {
         var leftElement = false
         /// The element that contains the value.
         var element: Tag?
+        /// Whether a bracket follows the name.
+        var isIndexed = false
+        /// The indexes of the first subscript, and of the first one after the quotation mark that closes the name.
+        var subscripts: (first: Int?, quoted: Int?)
 
         /// Whether a byte may be part of the separator: emphasis, or the parenthesis of `AnyHashable("password"): "…"`.
         func allows(_ byte: UInt8) -> Bool {
             "\\*`".utf8.contains(byte) || byte == UInt8(ascii: ")") && mark == 0 && nameQuote != nil
         }
+    }
+
+    /// The purpose of reading a separator.
+    enum Reader: Int {
+        /// To mask the value after the name of a secret.
+        case secret
+        /// To remember a value whose name may follow it.
+        case unnamedValue
+        /// To tell a name in angle brackets from an element.
+        case tag
+        /// To find a list of header fields.
+        case fieldList
     }
 
     /// Masks the value of the name that ends at the index.
@@ -80,7 +97,7 @@ extension SecretScanner {
     }
 
     /// Masks a value in quotes.
-    private mutating func maskText(of name: Name, from start: Int, isField: Bool) {
+    mutating func maskText(of name: Name, from start: Int, isField: Bool) {
         pass(to: start)
         let opening = symbol(at: start)
         let content = start + opening.length
@@ -115,9 +132,15 @@ extension SecretScanner {
     }
 
     /// Reads what separates a name from its value: quotes, white space, marks and the end of an element.
-    mutating func separator(after start: Int) -> Separator? {
-        var separator = Separator(end: start, mark: 0)
-        var isIndexed = false
+    mutating func separator(after start: Int, for reader: Reader = .secret) -> Separator? {
+        var separator = Separator(end: start, mark: 0, reader: reader)
+        let hasValue = readSeparator(&separator)
+        if let first = separator.subscripts.first { readSubscripts[reader.rawValue].first = first..<separator.end }
+        if let quoted = separator.subscripts.quoted { readSubscripts[reader.rawValue].quoted = quoted..<separator.end }
+        return hasValue ? separator : nil
+    }
+
+    private mutating func readSeparator(_ separator: inout Separator) -> Bool {
         scan: while separator.end < bytes.count {
             let symbol = symbol(at: separator.end)
             let hasMark = separator.mark != 0
@@ -125,32 +148,86 @@ extension SecretScanner {
             case UInt8(ascii: "<"):
                 // Without a closing tag, the value starts here.
                 guard passMarkup(in: &separator) else { break scan }
-                if separator.element != nil { return separator }
+                if separator.element != nil { return true }
                 continue
             case let byte where byte.isQuote:
-                // The opening quote of the value: the next quote ends it, even if the value is empty.
-                if hasMark { return separator }
+                if hasMark {
+                    let next = markAfterName(symbol, separator)
+                    guard next == UInt8(ascii: ":") || next == UInt8(ascii: "=") else {
+                        // The opening quote of the value: the next quote ends it, even if the value is empty.
+                        return !",}]".utf8.contains(next)
+                    }
+                    separator.mark = 0
+                }
                 separator.nameQuote = Quote(mark: byte, level: symbol.level)
             case UInt8(ascii: ":"), UInt8(ascii: "="):
-                if isIndexed, separator.nameQuote == nil, symbol.byte == UInt8(ascii: ":") { return nil }
+                if separator.isIndexed, separator.nameQuote == nil, symbol.byte == UInt8(ascii: ":") { return false }
                 separator.mark = symbol.byte
             case let byte where byte.isBlank:
                 separator.hasBlanks = true
                 if hasMark, byte.isLineBreak { separator.hasLineBreak = true }
             case UInt8(ascii: "]") where !hasMark, UInt8(ascii: "[") where !hasMark:
-                guard let end = end(of: symbol, at: separator.end) else { return nil }
-                isIndexed = true
-                separator.end = end
+                guard pass(symbol, in: &separator) else { return false }
                 continue
             // As in `"password" => "…"`.
             case UInt8(ascii: ">") where separator.mark == UInt8(ascii: "=") && tag == nil:
                 guard byte(at: separator.end - 1) == UInt8(ascii: "=") else { break scan }
             default:
+                if passMarks(in: &separator, from: symbol.byte) { continue }
                 guard separator.allows(symbol.byte) else { break scan }
             }
             separator.end += symbol.length
         }
-        return separator.mark == 0 ? nil : separator
+        return separator.mark != 0
+    }
+
+    /// The mark after a quotation mark that closes the text with a name, as in `"Password:": "…"`; 0 if the quotation
+    /// mark may open a value.
+    private mutating func markAfterName(_ quote: Symbol, _ separator: Separator) -> UInt8 {
+        guard separator.nameQuote == nil, closesText(quote) else { return 0 }
+        return symbol(at: skipBlanks(from: separator.end + quote.length)).byte
+    }
+
+    private func closesText(_ quote: Symbol) -> Bool {
+        quotes.last.map { $0.mark == quote.byte && quote.level <= $0.level } ?? false
+    }
+
+    /// Reads marks and words between a name and the end of its text, as in `"Password (again)": "…"`.
+    private mutating func passMarks(in separator: inout Separator, from first: UInt8) -> Bool {
+        guard !separator.allows(first), separator.mark == 0, separator.nameQuote == nil,
+            let end = closingQuote(from: separator.end)
+        else { return false }
+        let next = symbol(at: skipBlanks(from: end + symbol(at: end).length)).byte
+        guard next == UInt8(ascii: ":") || next == UInt8(ascii: "=") else { return false }
+        separator.end = end
+        return true
+    }
+
+    /// The index of the quotation mark that closes the text around the index, if only marks, white space and words in
+    /// parentheses precede it; otherwise `nil`.
+    mutating func closingQuote(from start: Int) -> Int? {
+        guard !quotes.isEmpty else { return nil }
+        var (index, isInside, last) = (start, false, UInt8(0))
+        while index < min(start + Self.lookAhead, bytes.count) {
+            let symbol = symbol(at: index)
+            if symbol.byte.isQuote { return closesText(symbol) ? index : nil }
+            switch symbol.byte {
+            // A name in the parentheses must not read further than one before them.
+            case UInt8(ascii: "("):
+                if isInside { return nil }
+                isInside = true
+            case UInt8(ascii: ")"): isInside = false
+            case let byte where byte.isBlank:
+                // A line break that is no escape ends the text.
+                guard !byte.isLineBreak || symbol.isEscape else { return nil }
+            // Digits or capitals within a word may be a token, which must not be passed.
+            case let byte where isInside:
+                guard byte.isSmallLetter || byte >= 0x80 || byte.isCapital && !last.isLetter else { return nil }
+            default: guard "?!#*:;.,".utf8.contains(symbol.byte) else { return nil }
+            }
+            (index, last) = (index + symbol.length, symbol.byte)
+        }
+        return nil
     }
 
     /// Reads the closing tag of an element with a name, as in `<b>Password:</b> …`, and the start tag of an element
@@ -166,11 +243,25 @@ extension SecretScanner {
         return true
     }
 
-    /// The index after the bracket that closes a name, as in `user[password]=` and `<name><![CDATA[password]]></name>`,
-    /// or after a subscript; `nil` if there is other text.
-    private mutating func end(of bracket: Symbol, at start: Int) -> Int? {
-        guard bracket.byte == UInt8(ascii: "]") else { return endOfIndex(at: start) }
-        return endOfSectionMark(at: start) ?? start + bracket.length
+    /// Reads the bracket that closes a name, as in `user[password]=` and `<name><![CDATA[password]]></name>`, or a
+    /// subscript.
+    /// - Returns: Whether the separator may continue after it.
+    private mutating func pass(_ bracket: Symbol, in separator: inout Separator) -> Bool {
+        let start = separator.end
+        separator.isIndexed = true
+        if bracket.byte == UInt8(ascii: "]") {
+            separator.end = endOfSectionMark(at: start) ?? start + bracket.length
+            return true
+        }
+        // An earlier name in front of the same subscripts has read them, and there was nothing to mask.
+        let isQuoted = separator.nameQuote != nil
+        let read = readSubscripts[separator.reader.rawValue]
+        guard !(isQuoted ? read.quoted : read.first).contains(start) else { return false }
+        separator.subscripts.first = separator.subscripts.first ?? start
+        if isQuoted { separator.subscripts.quoted = separator.subscripts.quoted ?? start }
+        guard let end = endOfIndex(at: start) else { return false }
+        separator.end = end
+        return true
     }
 
     /// The index after the subscript of a name, as in `password[]` and `password[0]`; `nil` if there is other text.
@@ -272,7 +363,7 @@ extension SecretScanner {
 
 extension SecretScanner {
     /// Whether the value of a name reaches to the end of the line.
-    private mutating func startsField(_ name: Name, _ separator: Separator) -> Bool {
+    mutating func startsField(_ name: Name, _ separator: Separator) -> Bool {
         if separator.mark == UInt8(ascii: "=") {
             return name.startsField && separator.hasBlanks && quotes.isEmpty && tag == nil
         }

@@ -3,11 +3,12 @@
 /// The text may be JSON, XML, a form, header fields, a URL, prose, or any of these inside another. There is no single
 /// document to parse. A run of token characters is a token, a name or a word, and the text around a name decides which
 /// grammar its value follows. Values are in `SecretScanner+Values.swift`, the members of objects in
-/// `SecretScanner+Members.swift`, elements in `SecretScanner+Markup.swift`, and escapes and entities in
+/// `SecretScanner+Members.swift`, values before their names in `SecretScanner+UnnamedValues.swift`, names in lists in
+/// `SecretScanner+Lists.swift`, elements in `SecretScanner+Markup.swift`, and escapes and entities in
 /// `SecretScanner+Characters.swift`.
 ///
-/// The time is linear in the length of the text. Each look-ahead either consumes what it has read, or ends at the next
-/// place where another one could start.
+/// The time is linear in the length of the text. Each look-ahead consumes what it has read, ends at the next place where
+/// another one could start, or is remembered so that no other one reads the same text again.
 struct SecretScanner {
     let bytes: [UInt8]
     /// Whether runs of characters that look like tokens are masked.
@@ -20,16 +21,22 @@ struct SecretScanner {
     /// The number of bytes examined, repeated reads included.
     var steps = 0
     var index = 0
-    /// The ranges to replace, in the order of the text.
+    /// The ranges to replace, in the order of their starts. A range without a text is kept.
     var replacements: [(range: Range<Int>, text: String)] = []
 
     var line = Line()
     /// The texts in quotes around the index, innermost last.
     var quotes: [Quote] = []
+    /// The number of brackets that are open outside of all quotes.
+    var depth = 0
     /// The tag of an element around the index.
     var tag: Tag?
     /// For each element that ends in the text, the index of its last closing tag. Found when first needed.
     var closings: [ArraySlice<UInt8>: Int]?
+
+    /// For each reader, the subscripts that it has read after a name without finding a value to mask, and those that it
+    /// has read after a name in quotes. A name within them need not read them again.
+    var readSubscripts = [(first: Range<Int>, quoted: Range<Int>)](repeating: (0..<0, 0..<0), count: 4)
 
     private var run = Run()
     /// The index after an escape such as `\t`, which could also be a backslash before a name: `C:\token`.
@@ -46,14 +53,16 @@ struct SecretScanner {
     /// The number of open elements inside the element around the index, if one of its children has the name of a secret
     /// as its text, as in `<name>password</name>`; otherwise `nil`.
     var elementPair: Int?
-    /// The element around the index that may hold a value whose name follows it, and the index of its text.
-    var openValue: (name: ArraySlice<UInt8>, start: Int)?
-    /// The text of such an element before the index, as in `<value>…</value><name>password</name>`.
-    var unnamedText: Range<Int>?
-    /// The number of elements that have opened since that text, in the element around it.
-    var unnamedDepth = 0
-    /// A value in the object or the tag around the index whose name may follow it.
-    var unnamedValue: (start: Int, end: Int?, scope: Scope)?
+    /// The number of elements around the index.
+    var elementDepth = 0
+    /// The element around the index that may hold a value whose name follows it, and its place in `replacements`.
+    var openValue: (name: ArraySlice<UInt8>, place: Int)?
+    /// The texts of such elements before the index, as in `<value>…</value><name>password</name>`.
+    var unnamedTexts: [UnnamedText] = []
+    /// The list around the index in which a value follows each name.
+    var fieldList: FieldList?
+    /// The values in the objects and the tag around the index whose names may follow them, innermost last.
+    var unnamedValues: [UnnamedValue] = []
 
     /// The line of the index.
     struct Line {
@@ -72,6 +81,8 @@ struct SecretScanner {
         let level: Int
         /// The index of the mark.
         var start = 0
+        /// The number of brackets that are open in the text.
+        var depth = 0
     }
 
     /// An object or a tag around the index.
@@ -89,7 +100,7 @@ struct SecretScanner {
 
     /// A name and its position.
     struct Name {
-        let kind: Redaction.SecretKind
+        var kind = Redaction.SecretKind.other
         /// Whether a header field may start with the name.
         var startsField = false
         /// The number of bytes before the name on its line.
@@ -108,11 +119,17 @@ struct SecretScanner {
     /// The text with secrets masked; `nil` if there are none.
     mutating func masked() -> String? {
         while index < bytes.count { takeNext() }
+        replacements.removeAll { $0.text.isEmpty }
         guard !replacements.isEmpty else { return nil }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var copied = 0
         for (range, text) in replacements {
+            // A range within a value that is masked because of a later name.
+            guard range.lowerBound >= copied else {
+                copied = max(copied, range.upperBound)
+                continue
+            }
             output.append(contentsOf: bytes[copied..<range.lowerBound])
             output.append(contentsOf: text.utf8)
             copied = range.upperBound
@@ -124,7 +141,7 @@ struct SecretScanner {
     /// Replaces a range with the mask or another text, and continues after it.
     mutating func replace(_ range: Range<Int>, with text: String = Redaction.mask) {
         steps += range.count
-        replacements.append((range, text))
+        insert(range, text)
         index = range.upperBound
     }
 
@@ -141,12 +158,18 @@ struct SecretScanner {
             note(symbol, at: index)
             index = end
         case let byte where byte.isBlank:
+            endWord(before: symbol)
             if byte.isLineBreak { startLine(at: end, escapes: symbol.isEscape ? symbol.level : nil) }
             escaped = symbol.escapedLetter.map { (end, $0) }
             index = end
         default:
             if "{[(".utf8.contains(symbol.byte) { countBrackets(1) }
-            if "}])".utf8.contains(symbol.byte) { countBrackets(-1) }
+            if "}])".utf8.contains(symbol.byte) {
+                countBrackets(-1)
+                leaveBrackets(at: end)
+            }
+            endWord(before: symbol)
+            if symbol.byte == UInt8(ascii: ",") { countItem() }
             let isMark = "*|#".utf8.contains(symbol.byte)
             line.isAtStart = line.isAtStart && isMark
             index = end
@@ -161,8 +184,7 @@ struct SecretScanner {
             tokenObject?.quotes = 0
             pair?.quotes = 0
             if pair?.endsAtLine == true { pair = nil }
-            if let value = unnamedValue, value.end == nil, value.start <= start { unnamedValue = nil }
-            unnamedValue?.scope.quotes = 0
+            leaveQuotesOfLine(at: start)
         }
     }
 
@@ -272,19 +294,23 @@ extension SecretScanner {
         line.isAtStart = line.isAtStart && bytes[start] == UInt8(ascii: "-")
         let letter = escaped.flatMap { $0.end == start ? $0.letter : nil }
         readRun(after: letter)
+        if startsField, quotes.isEmpty { leaveLines(at: start) }
         if line.isAtStart, run.letters.all.isEmpty, !run.hasSlash { return }
         line.isAtStart = false
         let isJWT = run.count >= 12 && hasJWT(start..<index)
-        if keepsPaths, bytes[start] == UInt8(ascii: "/") { return takePath(from: start) }
         let decoded = decodedRun(start..<index)
-        let isSecret = isJWT || masksRuns && run.hasTokenPiece || isSecretWhenDecoded(decoded)
+        // The last segment of a path may be a name, as in `/verify/token=…`.
+        let isPath = keepsPaths && bytes[start] == UInt8(ascii: "/")
+        if isPath { takePath(from: start) }
+        let isSecret = !isPath && (isJWT || masksRuns && run.hasTokenPiece || isSecretWhenDecoded(decoded))
         if isSecret { replace(start..<index) }
-        guard index < bytes.count else { return }
         if !isSecret, isScheme, maskCredentials() { return }
+        var name = Name(startsField: startsField, indentation: start - line.start, isPath: run.hasSlash)
         guard let kind = kind(after: letter, at: start) ?? decoded.flatMap({ kind(ofDecoded: $0) }) else {
-            return noteUnnamedValue(after: run.letters.all)
+            noteFieldList(named: run.letters.all)
+            return noteUnnamedValue(of: name, run.letters.all)
         }
-        var name = Name(kind: kind, startsField: startsField, indentation: start - line.start, isPath: run.hasSlash)
+        name.kind = kind
         if isSecret { name.startsField = false }
         maskValue(of: name)
     }
