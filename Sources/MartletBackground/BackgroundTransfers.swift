@@ -50,8 +50,8 @@ public final class BackgroundTransfers: Sendable {
     /// The identifiers in use in this process. The system does not define the behavior of two sessions with one
     /// identifier.
     private static let identifiers = Locked<Set<String>>([])
-    /// The time that the end of a missing task has to arrive if the system does not report that it has delivered all
-    /// events. The system reports that only if it has launched or woken the app.
+    /// How long to wait for the end of a missing task if the system does not report that all events were delivered. It
+    /// reports that only if it has launched or woken the app.
     private static let patience = Duration.seconds(60)
     /// The time limit for handling events. The system ends an app that takes about half a minute.
     private static let longestHandling = Duration.seconds(25)

@@ -65,8 +65,8 @@ struct TransferEnds: Sendable {
         }
     }
 
-    /// Records the end of the current attempt. Ends of other attempts change nothing.
-    /// - Returns: `false` if the disk is full or broken. The next launch finds a transfer without a task.
+    /// Records the end of the current attempt. The end of any other attempt is ignored.
+    /// - Returns: `false` if the disk is full or broken. The next launch then finds a transfer without a task.
     private func note(
         _ name: BackgroundTask.Name, _ change: (inout TransferRecord) throws(StorageError) -> Void
     ) -> Bool {

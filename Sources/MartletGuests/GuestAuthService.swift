@@ -79,7 +79,7 @@ public final class GuestAuthService: Sendable {
     }
 
     /// Registers a guest with a picture that is prepared during the registration. A caller that joins a running
-    /// registration gets the same guest, and its own picture is not prepared.
+    /// registration gets the same guest, and its picture is ignored.
     /// - Parameters:
     ///   - name: The guest's name.
     ///   - monitor: Reports the progress of the upload.

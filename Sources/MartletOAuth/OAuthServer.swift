@@ -56,11 +56,12 @@
         /// Creates a server.
         /// - Parameters:
         ///   - issuer: The server's issuer identifier, exactly as its metadata spells it. An `https` URL, or an `http`
-        ///     URL of this machine.
+        ///     URL that points to this machine.
         ///   - client: The app's registration at the server.
         ///   - redirect: The redirect URI that is registered there.
-        ///   - transport: Sends the requests to the server, over ``/Martlet/Transport/makeIsolatedTransport()``. Of
-        ///     these requests, only the one to the userinfo endpoint carries an access token.
+        ///   - transport: Sends the requests to the server, over the transport that
+        ///     ``/Martlet/Transport/makeIsolatedTransport()`` returns. Of these requests, only the one to the userinfo
+        ///     endpoint carries an access token.
         ///   - time: The clocks; the system's if `nil`.
         public init(
             issuer: String, client: OAuthClient, redirect: Redirect, transport: any Transport = .platformDefault,

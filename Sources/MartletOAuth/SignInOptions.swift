@@ -16,7 +16,7 @@
         /// `ui_locales`: the languages of the server's pages, the preferred one first.
         public var uiLocales: [String] = []
         /// `max_age`: the maximum time since the user last authenticated, in whole seconds. If more time has passed,
-        /// the server asks the user again. An ID token that does not confirm it is refused.
+        /// the server asks the user again. An ID token that does not confirm this is refused.
         public var maxAge: Duration?
         /// The acceptable values of `acr`, the way in which the server authenticates the user. An ID token with another
         /// one is refused. Empty if any value is acceptable.

@@ -9,8 +9,8 @@ internal import Martlet
 /// The user that Firebase Auth stores: an archived `FIRUser` with its tokens.
 ///
 /// The item is a generic password. Without a user access group, its service is `firebase_auth_` and the app ID of the
-/// Firebase project (`GOOGLE_APP_ID`), its account `firebase_auth_1___FIRAPP_DEFAULT_firebase_user` for the default
-/// app. With one, its service is the API key, its account `firebase_auth_firebase_user`.
+/// Firebase project (`GOOGLE_APP_ID`), and its account is `firebase_auth_1___FIRAPP_DEFAULT_firebase_user` for the
+/// default app. With one, its service is the API key, and its account is `firebase_auth_firebase_user`.
 ///
 /// The access token is the ID token of Firebase. Its refresh token is exchanged at
 /// `https://securetoken.googleapis.com/v1/token`, with the API key of the project.

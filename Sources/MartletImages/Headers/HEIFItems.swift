@@ -201,8 +201,8 @@ struct HEIFItems {
     }
 
     /// The bytes of an item; empty if it has no location.
-    /// - Returns: `nil` if there are more than `limit`, if they are not all in this file, or if a part has no length,
-    ///   which libraries interpret differently.
+    /// - Returns: `nil` if there are more than `limit`, if they are not all in this file, or if a part has no length
+    ///   (libraries disagree on what that means).
     func bytes(of number: Int, atMost limit: Int) -> Data? {
         guard let location = locations[number] else { return Data() }
         // The data is in the file itself or in the `idat` box.

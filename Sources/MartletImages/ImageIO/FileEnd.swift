@@ -30,8 +30,8 @@ enum FileEnd: Hashable, Sendable {
         return .unknown
     }
 
-    /// ISO/IEC 10918-1, B.1 and B.2: segments with lengths, coded data in which 0xFF is followed by 0 or a restart
-    /// marker, and an EOI marker at the end. Data after it belongs to other pictures.
+    /// Whether a JPEG is complete (ISO/IEC 10918-1, B.1 and B.2): segments with lengths, coded data in which 0xFF is
+    /// followed by 0 or a restart marker, and an EOI marker at the end. Data after it belongs to other pictures.
     private static func jpeg(_ bytes: ByteView) -> Bool {
         guard let start = bytes.start else { return false }
         var next = 2

@@ -1,4 +1,4 @@
-/// Finds the best quality whose file fits a byte limit, with few encodes.
+/// Finds the best quality that keeps the file within a byte limit, encoding as few times as possible.
 ///
 /// It tries the best quality first, which nearly always fits. Then it interpolates between known sizes with the typical
 /// size curve of photographs. After three steps that rule out fewer than half of the remaining qualities, it bisects.

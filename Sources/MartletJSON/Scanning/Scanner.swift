@@ -5,7 +5,7 @@ struct MalformedDocument: Error {
 
 /// Checks a document and writes its tape, in one pass and without recursion.
 ///
-/// Every read of a byte follows a comparison with `end`. Every step writes at most two words, and begins with a check
+/// Every byte is read only after a check against `end`. Every step writes at most two words, and begins with a check
 /// that the tape has room for them.
 struct Scanner {
     let start: UnsafePointer<UInt8>

@@ -1,4 +1,5 @@
-/// The encryption of files by iOS, tvOS, watchOS and visionOS, with keys that a locked device may lack.
+/// The encryption of files by iOS, tvOS, watchOS and visionOS, with keys that may be unavailable
+/// while the device is locked.
 ///
 /// An app can choose a default class that prevents files from being opened while the device is locked. Martlet
 /// therefore sets the class of its own files.

@@ -110,11 +110,11 @@ package struct KeychainAccess {
         return identity
     }
 
-    /// Confirms that "not found" is true, by writing a probe that can be written only while the device is unlocked.
+    /// Confirms a "not found" result by writing a probe that can be written only while the device is unlocked.
     ///
     /// An item can be written if and only if items of the same accessibility can be read: both need the same key, which
     /// the system does not have while the data is protected. The probe is readable only while the device is unlocked,
-    /// because items from an older version of the app or from another library may be, too.
+    /// because items from an older version of the app or from another library may have the same restriction.
     /// - Throws: The status of the write, if it fails.
     private func confirmAbsence() throws(KeychainStatus) {
         if isLogin { return }

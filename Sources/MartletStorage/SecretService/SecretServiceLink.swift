@@ -1,8 +1,8 @@
 #if os(Linux)
-    /// The connection of the process to the Secret Service, and the queue of all calls to it.
+    /// The process's connection to the Secret Service, and the queue for all calls to it.
     ///
     /// GLib has one connection to the session bus per process, and opens a new one only after all references to the old
-    /// one are gone. So all storages share this link, which drops a connection that fails.
+    /// one are gone. All storages therefore share this link, which drops a connection that fails.
     package final class SecretServiceLink: Sendable {
         static let shared = SecretServiceLink { () throws(StorageError) in try LibSecret.system.get() }
 

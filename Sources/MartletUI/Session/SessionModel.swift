@@ -11,7 +11,7 @@ public import Observation
 /// }
 /// ```
 ///
-/// `SignedInGate` calls ``SessionRouting/run()``. In views of your own, call it in a `task` modifier. Before iOS 17 and
+/// `SignedInGate` calls ``SessionRouting/run()``. In your own views, call it from a `task` modifier. Before iOS 17 and
 /// macOS 14, use ``SessionViewModel``.
 @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
 @MainActor @Observable public final class SessionModel: SessionRouting {

@@ -15,7 +15,7 @@
     /// }
     /// ```
     ///
-    /// `SignedInGate` calls ``SessionRouting/run()``. In views of your own, call it in a `task` modifier. From iOS 17
+    /// `SignedInGate` calls ``SessionRouting/run()``. In your own views, call it from a `task` modifier. From iOS 17
     /// and macOS 14 on, you can use ``SessionModel`` instead. On platforms without Combine, this class needs the
     /// package trait `OpenCombine`.
     @MainActor public final class SessionViewModel: ObservableObject, SessionRouting {

@@ -37,8 +37,7 @@ struct CallAttempt {
     private var source = Source.server
     private var unreadBody: ByteStream?
     private var ticket: CacheTicket?
-    /// Whether the server has performed the request, although it may refuse to show the result, and would perform it
-    /// again.
+    /// Whether the server has already performed the request, so that a replay would perform it twice.
     private var isPerformed = false
     /// Whether the observers know that the attempt has started, but not how it has ended.
     private var isUnderWay = false

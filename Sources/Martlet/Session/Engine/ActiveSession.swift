@@ -25,7 +25,7 @@ extension SessionStateMachine {
         var standing = Standing.good
         /// Whether the server has accepted the current token. Tracked only if the token's lifetime is unknown.
         var wasAccepted = false
-        /// The reason why the store has not confirmed an expiry within its time limit. Callers get it until it has.
+        /// Why the store did not confirm an expiry in time. Callers get this error until it confirms.
         var confirmationFailure: RefreshError?
         /// The error of the last refresh that failed.
         var lastFailure: RefreshError?

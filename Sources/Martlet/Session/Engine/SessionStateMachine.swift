@@ -1063,7 +1063,7 @@ extension SessionStateMachine {
 
     private var needsStore: Bool { needs(.write) || needs(.end) || needsReading }
 
-    /// Whether the store is to be changed, and has not failed to be.
+    /// Whether a change of the store is pending, and no delay before a retry is running.
     var hasWorkForHealthyStore: Bool { (needs(.write) || needs(.end)) && !awaitsStoreRetry }
 
     private mutating func scheduleStoreRetry(hasWork: Bool = true) {

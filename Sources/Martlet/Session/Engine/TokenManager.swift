@@ -305,7 +305,7 @@ extension TokenManager {
             await waitForStore(until: deadline) { machine in machine.isEnding }
             return reply
         }.value
-        // A sign-out that came first has not ended a session of this caller, but its sign-in.
+        // A sign-out that came first cancelled this sign-in; the caller had no session to lose.
         if case .failure(let error) = reply { throw error == .signedOut ? .sessionChanged : error }
         guard case .signedIn(let session) = state, session.id == record.id else { throw .sessionChanged }
         return session

@@ -4,7 +4,7 @@ import Martlet
 /// Signs method, target, time and body of each attempt.
 struct HMACSignature: RequestInterceptor {
     /// The body is read while it is sent, so it cannot be signed beforehand.
-    struct StreamedBody: Error {}
+    struct CannotSignStream: Error {}
 
     let keyID: String
     /// Returns the HMAC of a message, in hexadecimal digits.
@@ -12,7 +12,7 @@ struct HMACSignature: RequestInterceptor {
 
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         let body = context.body ?? .init(Data())
-        guard let bytes = body.bytes else { throw StreamedBody() }
+        guard let bytes = body.bytes else { throw CannotSignStream() }
         let time = Int(context.wallClock.timeIntervalSince1970)
         let head = "\(request.method)\n\(request.path ?? "/")\n\(time)\n"
         let signature = code(Data(head.utf8) + bytes)

@@ -39,7 +39,7 @@ import Testing
         let client = client(transport) { $0.interceptors = [HMACSignature(keyID: "k1") { _ in "" }] }
         let body = RequestBody.stream(length: 1, contentType: nil) { ByteStream(Data("x".utf8)) }
         let failure = await error { try await client.send(Post("/a", body)) }
-        #expect(failure?.underlyingError is HMACSignature.StreamedBody)
+        #expect(failure?.underlyingError is HMACSignature.CannotSignStream)
         #expect(transport.requests.isEmpty)
     }
 
@@ -79,6 +79,8 @@ import Testing
         let app = try await App.signedIn { $0.interceptors = [cache] }
         for _ in 0..<3 { #expect(await app.call().isSuccess) }
         #expect(app.backend.calls(to: "/me") == 1)
+        for _ in 0..<2 { _ = try await app.client.data(for: Get("/public", .none)) }
+        #expect(app.backend.calls(to: "/public") == 2)
         app.time.advance(by: .seconds(61))
         #expect(await app.call().isSuccess)
         #expect(app.backend.calls(to: "/me") == 2)

@@ -1,10 +1,10 @@
 import Foundation
 import Martlet
 
-/// Answers GET requests from memory for a while. Each session has entries of its own.
+/// Answers GET requests that carry a token from memory for a while. Each session has entries of its own.
 actor ResponseCache: RequestInterceptor {
     private struct Key: Hashable, Sendable {
-        let session: SessionID?
+        let session: SessionID
         let url: String
     }
     /// The key under which the response to this call is stored.
@@ -19,8 +19,8 @@ actor ResponseCache: RequestInterceptor {
 
     func respond(to request: HTTPRequest, for context: inout RequestContext) async throws -> ServerResponse? {
         context[Miss.self] = nil
-        guard request.method == .get, request.headerFields[.range] == nil else { return nil }
-        let key = Key(session: context.stamp?.session, url: (request.authority ?? "") + (request.path ?? ""))
+        guard request.method == .get, request.headerFields[.range] == nil, let stamp = context.stamp else { return nil }
+        let key = Key(session: stamp.session, url: (request.authority ?? "") + (request.path ?? ""))
         if let entry = entries[key], entry.expiry > context.wallClock { return entry.response }
         context[Miss.self] = Miss(key: key)
         return nil
