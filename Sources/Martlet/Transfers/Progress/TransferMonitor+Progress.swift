@@ -37,9 +37,10 @@
         }
 
         /// Updates a progress without retaining it.
+        ///
+        /// `@unchecked Sendable` is correct because `Progress` is thread-safe by its documentation, and the weak
+        /// reference is read and cleared atomically and set only in `init`.
         private final class ProgressUpdater: @unchecked Sendable {
-            // `@unchecked Sendable` is right: `Progress` is thread-safe by its documentation, and the weak reference is
-            // read and cleared atomically and set only in `init`.
             private weak var progress: Progress?
 
             init(_ progress: Progress) { self.progress = progress }
