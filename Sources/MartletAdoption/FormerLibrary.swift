@@ -31,6 +31,12 @@ public enum FormerLibrary: Sendable, Hashable, CaseIterable {
     /// The `AWSCognitoAuthPlugin` of Amplify 2. Service: `com.amplify.awsCognitoAuthPlugin`, or
     /// `com.amplify.awsCognitoAuthPluginShared` with an access group. Account: `amplify.`, the ID of the user pool, a
     /// dot and the ID of the identity pool if there is one, and `.session`.
+    ///
+    /// If the user pool remembers devices, Amplify keeps the device's key in another item. Martlet adopts it, too, and
+    /// `TokenRefresher.cognito(region:clientID:clientSecret:)` sends it.
+    ///
+    /// The items outlive a deleted app. Amplify deletes them when it is installed again, and Martlet cannot know that:
+    /// do not adopt them in an app that starts for the first time.
     case amplify
 
     func record(_ data: Data) throws(AdoptionError) -> any LibraryRecord {
@@ -45,8 +51,7 @@ public enum FormerLibrary: Sendable, Hashable, CaseIterable {
     }
 
     /// The tokens of a record, and their user.
-    @Sendable func session(in data: Data) throws(AdoptionError) -> (tokens: Tokens, account: SessionAccount) {
-        let record = try record(data)
-        return (record.tokens, SessionAccount(userID: record.userID))
+    func session(in data: Data) throws(AdoptionError) -> (tokens: Tokens, account: SessionAccount) {
+        try record(data).session
     }
 }

@@ -35,7 +35,7 @@ extension FormerTokens {
         decode: @escaping @Sendable (Data) throws -> Tokens
     ) -> FormerTokens {
         let item = KeychainItem(service: service, account: account, accessGroup: accessGroup)
-        return .keychain(item) { data in
+        return .keychain(item) { data, _ in
             let tokens = try decode(data)
             return (tokens, user(tokens))
         }
@@ -95,16 +95,29 @@ extension FormerTokens {
     public static func keychain(
         service: String, account: String, writtenBy library: FormerLibrary, accessGroup: String? = nil
     ) -> FormerTokens {
-        .keychain(
-            KeychainItem(service: service, account: account, accessGroup: accessGroup), decode: library.session(in:))
+        .keychain(KeychainItem(service: service, account: account, accessGroup: accessGroup)) { data, keychain in
+            var record = try library.record(data)
+            if let second = record.secondItem(besideItem: account),
+                let data = try await keychain.read(
+                    KeychainItem(service: service, account: second, accessGroup: accessGroup))
+            {
+                record.add(secondItem: data)
+            }
+            return record.session
+        }
     }
 
     private static func keychain(
-        _ item: KeychainItem, decode: @escaping @Sendable (Data) throws -> (tokens: Tokens, account: SessionAccount)
+        _ item: KeychainItem,
+        decode: @escaping @Sendable (Data, KeychainStorage) async throws -> (tokens: Tokens, account: SessionAccount)
     ) -> FormerTokens {
         FormerTokens(
             place: item.place,
-            read: { store in try await store.keychain(for: item).read(item).map(decode) },
+            read: { store in
+                let keychain = try store.keychain(for: item)
+                guard let data = try await keychain.read(item) else { return nil }
+                return try await decode(data, keychain)
+            },
             delete: { store in try await store.keychain(for: item).delete(item) })
     }
 }

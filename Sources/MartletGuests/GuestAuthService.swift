@@ -109,7 +109,7 @@ public final class GuestAuthService: Sendable {
         do throws(InvalidRequestError) {
             form.append(try await makePicture(), named: fields.formPicture)
         } catch {
-            throw .invalidRequest(notSent, reason: error.description)
+            throw client.refused(.invalidRequest(notSent, reason: error.description))
         }
         return form
     }
@@ -173,10 +173,10 @@ public final class GuestAuthService: Sendable {
         do throws(SessionError) {
             replaced = try await SignInStart.replacingSession(in: client)
         } catch {
-            throw NetworkError(error, for: CallDescription(unsent: endpoint(nil)))
+            throw client.refused(NetworkError(error, for: CallDescription(unsent: endpoint(nil))))
         }
         guard let (start, guest) = replaced, guest.isGuest else {
-            throw .signInRequired(CallDescription(unsent: endpoint(nil)))
+            throw client.refused(.signInRequired(CallDescription(unsent: endpoint(nil))))
         }
         return try await client.signIn(endpoint(guest.userID), start, account: account) {
             [client] call throws(NetworkError) in

@@ -377,10 +377,13 @@ def amplify():
     aws = {"identityID": "region:1", "credentials": {"accessKeyId": "fixture-key", "secretAccessKey": "fixture-secret",
                                                      "sessionToken": "fixture-session", "expiration": FUTURE - SINCE_2001}}
     federated = {"federatedToken": {"token": "fixture-federated", "provider": {"google": {}}}}
+    device = {"metadata": {"_0": {"deviceKey": "region_device", "deviceGroupKey": "-group",
+                                  "deviceSecret": "fixture-device-secret"}}}
     old = signed_in(user="unknown")
     del old["isRefreshTokenExpired"]
     return {
         "amplify-user-pool": text({"userPoolOnly": {"signedInData": signed_in()}}),
+        "amplify-device": text({"userPoolOnly": {"signedInData": signed_in(deviceMetadata=device)}}),
         "amplify-both-pools": text({"userPoolAndIdentityPool": {"signedInData": signed_in(), **aws}}),
         "amplify-expired": text({"userPoolOnly": {"signedInData": signed_in(expiry=PAST)}}),
         "amplify-empty-refresh": text({"userPoolOnly": {"signedInData": signed_in(refresh="")}}),

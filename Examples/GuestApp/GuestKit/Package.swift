@@ -24,7 +24,7 @@ let package = Package(
     dependencies: [
         .package(
             name: "martlet", path: "../../..",
-            traits: [.trait(name: "Encryption", condition: .when(traits: ["Encryption"]))])
+            traits: [.defaults, .trait(name: "Encryption", condition: .when(traits: ["Encryption"]))])
     ],
     targets: [
         .target(

@@ -76,6 +76,17 @@ extension APIClient {
         }
     }
 
+    /// Sends an endpoint, ignores the body of a successful response, and reports the progress of its own body.
+    /// - Parameters:
+    ///   - endpoint: The endpoint to send.
+    ///   - progress: See ``send(_:as:progress:)``.
+    /// - Throws: ``NetworkError``, which names the endpoint.
+    public func send(
+        _ endpoint: some APIEndpoint, progress: @escaping @Sendable (TransferCount) -> Void
+    ) async throws(NetworkError) {
+        let _: NoContent = try await send(endpoint, progress: progress)
+    }
+
     /// Sends a request, decodes its ``APIRequest/Response``, and reports the progress of its body.
     ///
     /// ```swift

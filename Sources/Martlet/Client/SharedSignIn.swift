@@ -29,7 +29,7 @@ package struct SharedSignIn<Value: Sendable>: Sendable {
         while true {
             let outcome = await flight.run { [self] in
                 let epoch = epoch
-                let result = await UnattendedSignIn.run(for: tokens) {
+                let result = await UnattendedSignIn.run(for: tokens, since: tokens?.givingWayOwner ?? .unbound) {
                     do throws(NetworkError) {
                         return Result<Value, NetworkError>.success(try await signIn())
                     } catch {

@@ -24,7 +24,9 @@ extension NetworkClient {
     ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
     /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens or cannot be decoded,
     ///   in which case the tokens in it are revoked; ``NetworkError/storageUnavailable(_:_:)`` if the write failed and
-    ///   ``SessionPolicy/requiresSavedTokens`` is set. Then no user is signed in.
+    ///   ``SessionPolicy/requiresSavedTokens`` is set. Then no user is signed in. After
+    ///   ``NetworkError/cancelled(_:)``, no user is signed in either. Tokens that arrive after the cancellation are
+    ///   revoked, unless the endpoint uploads files or more than 1 MB.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(
         _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,
@@ -99,8 +101,14 @@ extension NetworkClient {
             ? .invalidRequest(
                 call, reason: "This client has no TokenManager to sign in to. Create it with init(tokens:).")
             : .sessionChanged(call)
+        throw refused(error)
+    }
+
+    /// Reports to the observers a call that fails before its request is built.
+    /// - Returns: The error.
+    package func refused(_ error: NetworkError) -> NetworkError {
         pipeline.reportRefusal(error)
-        throw error
+        return error
     }
 
     /// Decodes the response to a call with the client's settings.

@@ -150,7 +150,8 @@ public final class LogObserver: NetworkObserver {
 
     private func record(_ outcome: Outcome, of call: ObservedCall) -> CallRecord {
         calls.withLock { calls in
-            calls[call.id]?.logged = outcome
+            // The response of an interceptor or of the cache comes without the start of an attempt.
+            calls[call.id, default: CallRecord()].logged = outcome
             return calls[call.id] ?? CallRecord()
         }
     }

@@ -12,17 +12,22 @@ internal import Martlet
 /// `com.amplify.awsCognitoAuthPluginShared` with an access group; its account is `amplify.`, the ID of the user pool, a
 /// dot and the ID of the identity pool if there is one, and `.session`.
 ///
+/// If the user pool remembers devices, Cognito refuses a refresh without the device's key. The key is part of the
+/// credentials only if the sign-in has registered the device. It is always in an item of its own, whose account ends
+/// with the user's name in lower case and `.deviceMetadata` instead of `session`.
+///
 /// AWS credentials of an identity pool are not adopted: they sign requests to AWS and are not tokens. Amplify 1
 /// (`AWSMobileClient`) has no record but an item with text for each token; Amplify 2 converts and deletes these items
 /// when it starts.
 ///
 /// Read from amplify-swift 2.60.1 (`AmplifyPlugins/Auth/Sources/AWSCognitoAuthPlugin`:
 /// `CredentialStorage/AmplifyCredentials.swift`, `CredentialStorage/AWSCognitoAuthCredentialStore.swift`,
-/// `StateMachine/CodeGen/Data/SignedInData.swift`, `Models/AWSCognitoUserPoolTokens.swift`).
+/// `StateMachine/CodeGen/Data/SignedInData.swift`, `StateMachine/CodeGen/Data/DeviceMetadata.swift`, `Models/AWSCognitoUserPoolTokens.swift`).
 struct AmplifyRecord: LibraryRecord {
-    let tokens: Tokens
+    private(set) var tokens: Tokens
     /// The user's ID in the user pool: the claim `sub` of the access token, as Amplify stored it.
     let userID: String?
+    private let username: String?
 
     init(data: Data) throws(AdoptionError) {
         self = try reading("Amplify") { () throws(RecordProblem) in
@@ -30,20 +35,52 @@ struct AmplifyRecord: LibraryRecord {
             guard let access = Secret(token: user.cognitoUserPoolTokens.accessToken) else {
                 throw RecordProblem(.withoutTokens, "the credentials have no access token")
             }
+            let fields = ["id_token": user.cognitoUserPoolTokens.idToken, "DeviceKey": user.deviceMetadata?.key]
             let tokens = Tokens(
                 accessToken: access,
                 refreshToken: Secret(token: user.cognitoUserPoolTokens.refreshToken),
                 expiresAt: user.cognitoUserPoolTokens.expiration.map(Date.init(timeIntervalSinceReferenceDate:)),
-                additionalFields: [String: Secret](fields: ["id_token": user.cognitoUserPoolTokens.idToken]))
+                additionalFields: [String: Secret](fields: fields))
             // Amplify writes "unknown" if it cannot read the access token.
-            return AmplifyRecord(tokens: tokens, userID: user.userId == "unknown" ? nil : user.userId)
+            return AmplifyRecord(
+                tokens: tokens, userID: user.userId == "unknown" ? nil : user.userId, username: user.username)
         }
     }
 
-    private init(tokens: Tokens, userID: String?) {
+    private init(tokens: Tokens, userID: String?, username: String?) {
         self.tokens = tokens
         self.userID = userID
+        self.username = username
     }
+
+    func secondItem(besideItem account: String) -> String? {
+        let suffix = "session"
+        guard let username, account.hasSuffix(".\(suffix)") else { return nil }
+        return account.dropLast(suffix.count) + "\(username.lowercased()).deviceMetadata"
+    }
+
+    /// Adds the device's key. Like Amplify, this ignores an item that it cannot read.
+    mutating func add(secondItem data: Data) {
+        guard let device = try? readJSON(DeviceMetadata.self, from: data), let key = Secret(token: device.key) else {
+            return
+        }
+        tokens.additionalFields["DeviceKey"] = key
+    }
+}
+
+/// The enum `DeviceMetadata` as Swift encodes it: `{"metadata":{"_0":{"deviceKey":"…"}}}` or `{"noData":{}}`.
+private struct DeviceMetadata: Decodable {
+    struct Metadata: Decodable {
+        struct Device: Decodable {
+            let deviceKey: String?
+        }
+
+        let _0: Device
+    }
+
+    let metadata: Metadata?
+
+    var key: String? { metadata?._0.deviceKey }
 }
 
 /// The enum `AmplifyCredentials` as Swift encodes it: an object with the name of the case.
@@ -92,6 +129,8 @@ private struct SignedInUser: Decodable {
     }
 
     let userId: String?
+    let username: String?
+    let deviceMetadata: DeviceMetadata?
     let isRefreshTokenExpired: Bool?
     let cognitoUserPoolTokens: UserPoolTokens
 }

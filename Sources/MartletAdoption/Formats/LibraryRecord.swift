@@ -20,6 +20,21 @@ protocol LibraryRecord: Sendable {
     /// Reads a record.
     /// - Throws: ``AdoptionError`` if the data is not a record with tokens that can be used without the library.
     init(data: Data) throws(AdoptionError)
+
+    /// The account of a second item with more of the session, next to the item with the record; `nil` if there is none.
+    /// - Parameter account: The account of the item with the record.
+    func secondItem(besideItem account: String) -> String?
+
+    /// Adds the contents of the second item.
+    mutating func add(secondItem data: Data)
+}
+
+extension LibraryRecord {
+    func secondItem(besideItem account: String) -> String? { nil }
+    mutating func add(secondItem data: Data) {}
+
+    /// The session as the store adopts it.
+    var session: (tokens: Tokens, account: SessionAccount) { (tokens, SessionAccount(userID: userID)) }
 }
 
 /// The size limit of a record, in bytes. The largest known, an `OIDAuthState` with a discovery document and tokens with

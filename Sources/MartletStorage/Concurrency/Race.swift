@@ -19,21 +19,25 @@ package final class Race<Value: Sendable>: Sendable {
     package init() {}
 
     /// Reports a result. Only the first one counts.
+    /// - Returns: Whether it is the first one.
     @inlinable
-    package func finish(_ result: Result<Value, any Error>) {
-        let continuation = state.withLock { state -> CheckedContinuation<Result<Value, any Error>, Never>? in
+    @discardableResult
+    package func finish(_ result: Result<Value, any Error>) -> Bool {
+        let (isFirst, continuation) = state.withLock {
+            state -> (Bool, CheckedContinuation<Result<Value, any Error>, Never>?) in
             switch state {
             case .open:
                 state = .finished(result)
-                return nil
+                return (true, nil)
             case .waiting(let continuation):
                 state = .taken
-                return continuation
+                return (true, continuation)
             case .finished, .taken:
-                return nil
+                return (false, nil)
             }
         }
         continuation?.resume(returning: result)
+        return isFirst
     }
 
     /// Resumes the continuation with the first result. May be called once.

@@ -55,8 +55,12 @@ package struct KeychainAccess {
     /// accessibility: otherwise an item with another accessibility could be neither found nor added. The update comes
     /// first, because without an access group it finds the item in any group. Adding would create a second item if the
     /// app's default group has changed.
-    package func put(_ contents: KeychainAttributes, for identity: KeychainAttributes) throws(KeychainStatus) {
-        let contents = contents.merging(protection) { given, _ in given }
+    /// - Parameter isInBackups: Whether a backup copies the item to another device. Such an item has no secret, so the
+    ///   app's accessibility and authentication do not apply to it.
+    package func put(
+        _ contents: KeychainAttributes, for identity: KeychainAttributes, isInBackups: Bool = false
+    ) throws(KeychainStatus) {
+        let contents = contents.merging(isInBackups && !isLogin ? Self.inBackups : protection) { given, _ in given }
         for _ in 0..<Self.maximumAttempts {
             var status = calls.update(query(identity), contents)
             if status == .itemNotFound {
@@ -77,6 +81,8 @@ package struct KeychainAccess {
         case let status: throw status
         }
     }
+
+    private static let inBackups: KeychainAttributes = [.accessible: .accessible(.afterFirstUnlock)]
 
     /// The attributes that decide when an item may be read.
     var protection: KeychainAttributes {

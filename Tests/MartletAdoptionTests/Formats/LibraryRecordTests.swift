@@ -124,6 +124,7 @@ struct LibraryRecordTests {
 
     static let amplify: [String: Session] = [
         "amplify-user-pool.json": Session(hasIDToken: true, user: "user-1"),
+        "amplify-device.json": Session(fields: ["DeviceKey": "region_device"], hasIDToken: true, user: "user-1"),
         "amplify-both-pools.json": Session(hasIDToken: true, user: "user-1"),
         "amplify-expired.json": Session(expiry: past, hasIDToken: true, user: "user-1"),
         "amplify-empty-refresh.json": Session(refresh: nil, hasIDToken: true, user: "user-1"),

@@ -22,6 +22,37 @@ import Testing
         #expect(transport.requests.last?.headers[(HTTPField.Name(name) ?? .server)] == nil)
     }
 
+    /// Moves the token to another field.
+    private struct Moving: RequestInterceptor {
+        let name: HTTPField.Name
+
+        func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+            let token = request.headerFields[.authorization]?.dropFirst("Bearer ".count)
+            request.headerFields[name] = token.map(String.init)
+            request.headerFields[.authorization] = nil
+        }
+    }
+
+    @Test("a token that an interceptor has moved to another field stays masked, and follows no redirect elsewhere")
+    func movedToken() async throws {
+        let name = try #require(HTTPField.Name("X-Legacy"))
+        let transport = StubTransport { request in
+            request.path == "/a" ? .status(307, headers: [.location: "https://other.example.net/b"]) : .status(204)
+        }
+        let log = Log()
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: ManualTimeSource())
+        try await tokens.signIn(with: Tokens(accessToken: "opaque-1", refreshToken: "r"))
+        var config = NetworkConfig()
+        config.interceptors = [Moving(name: name)]
+        config.observers = [.curl { log.add($0) }]
+        let client = NetworkClient(tokens: tokens, config: config)
+        try await client.send(Call<NoContent>.get("/a"))
+        #expect(transport.requests.map { $0.headers[name] } == ["opaque-1", nil])
+        #expect(!log.lines.isEmpty && !log.lines.contains { $0.contains("opaque-1") })
+    }
+
     @Test("a GET after a redirect has no field of the former body", arguments: [303, 302])
     func contentFields(status: Int) async throws {
         let transport = StubTransport { request in

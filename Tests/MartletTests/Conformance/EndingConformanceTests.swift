@@ -84,6 +84,23 @@ import Testing
         #expect(await App(store: disk.open("later"), time: time).tokens.restore() == .signedOut)
     }
 
+    @Test("so does one whose first attempts fail, even in the same instant", arguments: [0, 86_400])
+    func unreadAndUnwritten(ahead: TimeInterval) async throws {
+        let (time, broken) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time, breaking: "one", when: broken)
+        let (one, other) = (App(store: disk.open("one"), time: time), App(store: disk.open("other"), time: time))
+        let now = time.wallClock
+        time.setWallClock(now.addingTimeInterval(ahead))
+        try await other.tokens.signIn(with: other.backend.issue())
+        time.setWallClock(now)
+        broken.withLock { $0 = true }
+        await one.tokens.signOut()
+        broken.withLock { $0 = false }
+        await one.tokens.finishStoreWork(time)
+        #expect(one.tokens.state == .signedOut && disk.record == nil)
+        #expect(await App(store: disk.open("later"), time: time).tokens.restore() == .signedOut)
+    }
+
     @Test("if the store cannot be read, the clock decides, and an event says so", arguments: [false, true])
     func clockDecides(signsOut: Bool) async throws {
         let store = FailingTokenStore()

@@ -76,7 +76,32 @@ struct ProbeConformanceTests {
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C90: an endpoint that needs no token is no probe, because it may accept any", arguments: [true, false])
+    @Test(
+        "C90: if all endpoints only use a token if there is one, a call that reads is the probe",
+        arguments: [true, false])
+    func optionalTokens(hasObservers: Bool) async throws {
+        let (app, gate) = try await hanging(hasObservers: hasObservers) { $0 == "/broken" }
+        async let broken = app.call("/broken")
+        await gate.waitForArrivals()
+        let writing = Task {
+            try await app.client.send(Call<NoContent>(.post, "/me", body: .json(["a": 1])))
+        }
+        await waiters(2, of: app)
+        let reading = (1...20).map { _ in Task { try await app.client.data(for: Get("/me", .ifSignedIn)).status } }
+        await waiters(22, of: app)
+        app.time.advance(by: .seconds(1))
+        for task in reading { #expect(try await task.value == 200) }
+        try await writing.value
+        let methods = app.transport.requests(to: "/me").map(\.method)
+        #expect(methods.count == 21 && methods.first == .get)
+        gate.open()
+        #expect(await !broken.isSuccess)
+        #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test(
+        "C90: an endpoint that may need no token is no probe while another call waits, because it may accept any",
+        arguments: [true, false])
     func publicEndpoint(hasObservers: Bool) async throws {
         let (app, gate) = try await hanging(hasObservers: hasObservers) { $0 == "/broken" }
         async let broken = app.call("/broken")

@@ -99,6 +99,23 @@ import Testing
         #expect(lines.levels == [.error, .notice, .error])
     }
 
+    /// Answers every call itself.
+    private struct NotFound: RequestInterceptor {
+        func respond(to request: HTTPRequest, for context: inout RequestContext) async throws -> ServerResponse? {
+            ServerResponse(head: HTTPResponse(status: .notFound), body: Data())
+        }
+    }
+
+    @Test("a failure that an interceptor has answered leaves one line") func answered() async throws {
+        let lines = Lines()
+        let app = App {
+            $0.observers = [lines.observer()]
+            $0.interceptors = [NotFound()]
+        }
+        await #expect(throws: NetworkError.self) { try await app.client.data(for: Get("/x", .none)) }
+        #expect(lines.text.count == 1 && lines.text.first?.hasPrefix("GET /x 404") == true, "\(lines.text)")
+    }
+
     @Test("the followed session is logged, and its manager is not retained") func session() async throws {
         let lines = Lines()
         let log = lines.observer()

@@ -126,8 +126,8 @@ import Testing
     }
 
     @Test("if the adoption could not be noted, a sign-out is still final") func notNoted() async throws {
-        // The fourth call notes the adoption.
-        let storage = FailingStorage(failsAt: 3)
+        // The fifth call notes the adoption.
+        let storage = FailingStorage(failsAt: 4)
         let store: AnyTokenStore = .secure(storage, key: "session", folder: nil)
         let place = Place()
         await #expect(throws: StorageError.self) { try await store.adopt(place.former) }
@@ -150,6 +150,25 @@ import Testing
             try await store.delete()
             #expect(try await store.adopt(place.former) == false)
             #expect(await store.read().isEmpty)
+        }
+    }
+
+    @Test("a place that cannot be read does not matter to a store that has a session, or has ended one")
+    func unreadableAfterASession() async throws {
+        struct Damaged: Error {}
+        try await Self.withStores { store in
+            let log = Log()
+            let former = FormerTokens(
+                named: "the former app", read: { throw Damaged() }, delete: { log.add("deleted") })
+            await #expect(throws: Damaged.self) { try await store.adopt(former, deletingThem: true) }
+            #expect(log.lines.isEmpty)
+            let own = StoredSession(id: SessionID(), tokens: .fresh())
+            try await store.write(own)
+            #expect(try await store.adopt(former, deletingThem: true) == false)
+            #expect(log.lines == ["deleted"])
+            #expect(await store.read() == .found(own))
+            try await store.update { _ in .end(EndMark(own.order)) }
+            #expect(try await store.adopt(former) == false)
         }
     }
 

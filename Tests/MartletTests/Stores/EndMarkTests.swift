@@ -126,6 +126,16 @@ import Testing
         #expect(await store.read() == .found(record))
     }
 
+    @Test("without lock files, nothing stays in the Keychain after a sign-out") func keychainInPlace() async throws {
+        try await KeychainApp.with(FakeKeychain()) { app in
+            let store = SecureTokenStore(storage: app.storage(), key: "session", folder: nil)
+            try await store.write(record)
+            try await store.update { _ in .end(EndMark(record.order)) }
+            #expect(await store.read() == .empty)
+            #expect(app.keychain.state.items.isEmpty)
+        }
+    }
+
     @Test("without lock files, the next start finds a sign-out that followed an expiry")
     func signOutAfterExpiry() async throws {
         let storage = InMemoryStorage()

@@ -42,11 +42,36 @@ struct RedactionTests {
             "Basic hunter2==", "Authorization: Bearer hunter2abc, x",
             "<password>hunter2</password>", "<access_token>hunter2</access_token>",
             "https://ada:hunter2@example.com/x", "see postgres://hunter2@db/x",
+            // A text in quotes that ends with a name says nothing about the text in quotes after it.
+            #"<field label="Password:" value="hunter2"/>"#, #"<input placeholder="Password:" value="hunter2">"#,
+            #"<a title="Token:" password="hunter2"/>"#, #"<a href="x?token=" password="hunter2"/>"#,
+            #"msg="bad token:" password="hunter2""#, #"{"log":"msg=\"bad token:\" password=\"hunter2\""}"#,
+            // An attribute that quotes a tag does not end its own.
+            #"<password hint="&lt;token&gt;">hunter2</password>"#,
+            #"<password hint="a &lt;pin&gt; b">hunter2</password>"#,
+            #"<password hint="<token>">hunter2</password>"#,
+            // A word ends where an element with a secret begins.
+            #"<p>token: abc<password type="text">a hunter2</password></p>"#,
+            #"<!-- token: --><password type="text">a hunter2</password>"#,
+            // JSON in XML may escape its quotation marks in another way.
+            #"<o>{&quot;password&quot;:&quot;abc\u0022hunter2&quot;}</o>"#,
+            #"<o>{&quot;password&quot;:&quot;\u0022hunter2&quot;}</o>"#,
         ])
     func namedSecrets(text: String) {
         let redacted = Redaction.redact(text)
         #expect(!redacted.contains("hunter2"), "\(redacted)")
         #expect(redacted.contains(Redaction.mask))
+    }
+
+    @Test(
+        "names within the separator of another name do not trap",
+        arguments: ["val</a><!--val=1-->=", "value</b><!--value=y-->=x ", "\"val\"</a><!--\"val\":1-->:"])
+    func nestedSeparators(piece: String) {
+        for count in [1, 2, 33, 65, 200] {
+            for text in ["{" + String(repeating: piece, count: count), String(repeating: piece, count: count)] {
+                #expect(!Redaction.redact(text + #""name":"password"}"#).isEmpty)
+            }
+        }
     }
 
     @Test(

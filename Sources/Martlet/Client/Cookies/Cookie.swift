@@ -101,15 +101,31 @@ extension Cookie {
         return (name.trimmingBlanks, value)
     }
 
-    /// The attributes by lowercase name. If a name repeats, the last one counts.
+    /// The attributes by lowercase name. If a name repeats, the last one counts; an invalid `Max-Age` or `Expires` is
+    /// ignored.
     private static func attributes(_ parts: ArraySlice<Substring>) -> [String: String] {
         var attributes: [String: String] = [:]
         for part in parts where part.utf8.count <= maximumAttributeLength {
-            guard let (name, value) = pair(part) else { continue }
-            attributes[name.lowercased()] = value ?? ""
+            guard let (stated, value) = pair(part) else { continue }
+            let name = stated.lowercased()
+            if name == "max-age", maximumAge(value ?? "") == nil { continue }
+            if name == "expires", CookieDate.parse((value ?? "")[...]) == nil { continue }
+            attributes[name] = value ?? ""
         }
         return attributes
     }
+
+    /// The seconds of a `Max-Age` (section 5.2.2); `nil` if it is invalid.
+    private static func maximumAge(_ text: String) -> Duration? {
+        guard let first = text.utf8.first else { return nil }
+        let digits = first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        if first == UInt8(ascii: "-") || text == "0" { return .zero - longest }
+        return CacheControl.seconds(text) ?? .zero
+    }
+
+    /// The longest life that browsers allow (RFC 6265bis, section 5.5).
+    private static let longest = Duration.seconds(400 * 86400)
 
     /// The domain whose hosts get the cookie; `nil` if the cookie must be ignored. There is no list of public suffixes:
     /// only a domain without a dot counts as one.
@@ -130,14 +146,8 @@ extension Cookie {
 
     /// `Max-Age` wins over `Expires`. An invalid attribute is ignored.
     private static func expiry(_ attributes: [String: String], at moment: CookieMoment) -> Duration? {
-        // The longest life that browsers allow (RFC 6265bis, section 5.5).
-        let longest = Duration.seconds(400 * 86400)
-        if let text = attributes["max-age"], let first = text.utf8.first {
-            let digits = first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
-            if !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) {
-                guard first != UInt8(ascii: "-"), text != "0" else { return .zero - longest }
-                return moment.uptime + min(CacheControl.seconds(text) ?? .zero, longest)
-            }
+        if let age = attributes["max-age"].flatMap(maximumAge) {
+            return age < .zero ? age : moment.uptime + min(age, longest)
         }
         guard let date = attributes["expires"].flatMap({ CookieDate.parse($0[...]) }) else { return nil }
         let remaining = Duration(untrusted: date.timeIntervalSince(moment.date)) ?? .zero

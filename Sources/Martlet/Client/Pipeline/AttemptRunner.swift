@@ -29,14 +29,22 @@ final class AttemptRunner: Sendable {
         self.limits = TimeLimits(time: time)
     }
 
-    /// - Parameter hasCacheConditions: Whether the cache has added validators to the request.
+    /// - Parameters:
+    ///   - hasCacheConditions: Whether the cache has added validators to the request.
+    ///   - responseWasLost: Called with a response that arrives after the call was cancelled; `nil` if a cancelled call
+    ///     needs none.
     func run(
-        _ request: HTTPRequest, at origin: Origin, for call: consuming CallState, hasCacheConditions: Bool = false
+        _ request: HTTPRequest, at origin: Origin, for call: consuming CallState, hasCacheConditions: Bool = false,
+        responseWasLost: (@Sendable (ServerResponse) -> Void)? = nil
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         // Created outside the task: an attempt abandoned before it starts must not take its successor's progress for
         // its own.
         var exchange = Exchange(request, at: origin, for: call, by: self)
         exchange.hasCacheConditions = hasCacheConditions
+        if let responseWasLost, call.isShort {
+            return try await runDespiteCancellation(
+                exchange, for: call, within: limit(of: call), responseWasLost: responseWasLost)
+        }
         guard let deadlineTransport, call.isShort else {
             let limit = limit(of: call)
             return try await withLimit(limit) { [exchange = consume exchange, call = consume call] progress in
@@ -50,6 +58,30 @@ final class AttemptRunner: Sendable {
         } catch is DeadlineError {
             throw TimeLimitError(limit: limit)
         }
+    }
+
+    /// Runs the exchange of a sign-in. Once it is sent, the server may issue tokens, and a transport that is cancelled
+    /// could not return them. So the exchange goes on after the call was cancelled.
+    private func runDespiteCancellation(
+        _ exchange: Exchange, for call: CallState, within limit: Duration,
+        responseWasLost: @escaping @Sendable (ServerResponse) -> Void
+    ) async throws -> (response: ServerResponse, report: Exchange.Report) {
+        try Task.checkCancellation()
+        let race = Race<(response: ServerResponse, report: Exchange.Report)>()
+        Task {
+            let result = await limits.run(withoutProgressFor: limit) { progress in
+                var exchange = exchange
+                return try await exchange.run(for: call, within: .restarted(by: progress))
+            }
+            let isFirst = race.finish(result)
+            if !isFirst, case .success(let lost) = result { responseWasLost(lost.response) }
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { race.wait($0) }
+        } onCancel: {
+            race.finish(.failure(CancellationError()))
+        }
+        return try result.get()
     }
 
     /// Runs a part of an attempt in a task that is abandoned if it makes no progress for too long.

@@ -208,6 +208,19 @@ struct Authorizer: Sendable {
         return request.headerFields.contains { Self.has(token, in: $0.value) }
     }
 
+    /// Marks the token as sensitive wherever interceptors have put it, and what they have put in its place. Observers
+    /// see these fields masked, and no redirect carries them to another origin.
+    func markCredentials(in request: inout HTTPRequest, of call: CallState) {
+        let token = call.authorization.attached?.accessToken.reveal()
+        for index in request.headerFields.indices {
+            let field = request.headerFields[index]
+            guard field.indexingStrategy != .disallow,
+                field.name == tokens.scheme.header || token.map({ Self.has($0, in: field.value) }) == true
+            else { continue }
+            request.headerFields[index].indexingStrategy = .disallow
+        }
+    }
+
     /// Whether the value of a field has a token, as it is or within credentials of the Basic scheme (RFC 7617).
     private static func has(_ token: String, in value: String) -> Bool {
         value.contains(token)
@@ -367,12 +380,17 @@ struct Authorizer: Sendable {
             return await tokens.presentCredential(for: call.authorization.owner)
         }
         let need = call.authorization.transferTime
-        // A probe tries a token that another endpoint has rejected, so it must be replayable. The response to a long
-        // upload would come too late for the waiting calls, and an endpoint that needs no token may accept any.
-        let mayProbe =
-            call.authorization.requirement == .required && call.authorization.replays == 0 && need == nil
-            && call.body?.isReplayable ?? true
-        return await tokens.credential(lasting: need, for: call.authorization.owner, mayProbe ? .mayProbe : .waits)
+        return await tokens.credential(lasting: need, for: call.authorization.owner, patience(of: call))
+    }
+
+    /// A probe tries a token that another endpoint has rejected, so it must be replayable. The response to a long upload
+    /// would come too late for the waiting calls. An endpoint that needs no token may accept any, and must not perform
+    /// a write without the user.
+    private func patience(of call: CallState) -> SessionStateMachine.Patience {
+        guard call.authorization.replays == 0, call.authorization.transferTime == nil, call.body?.isReplayable ?? true
+        else { return .waits }
+        if call.authorization.requirement == .required { return .mayProbe }
+        return [.get, .head].contains(call.request.method) ? .mayProbeLast : .waits
     }
 
     /// After the session has expired, a call that only reads may go out without a token. A call that writes must not:

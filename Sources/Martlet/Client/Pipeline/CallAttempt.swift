@@ -41,7 +41,7 @@ struct CallAttempt {
     private var isPerformed = false
     /// Whether the observers know that the attempt has started, but not how it has ended.
     private var isUnderWay = false
-    /// Called with the response if an interceptor does not accept it.
+    /// Called with the response to a sign-in if an interceptor does not accept it, or if the call was cancelled.
     var responseWasLost: (@Sendable (ServerResponse) -> Void)?
 
     init(of call: CallState, in pipeline: CallPipeline) {
@@ -170,7 +170,8 @@ struct CallAttempt {
             if let ticket {
                 try await pipeline.run(request, at: origin, for: call, with: ticket)
             } else {
-                try await pipeline.attemptRunner.run(request, at: origin, for: call)
+                try await pipeline.attemptRunner.run(
+                    request, at: origin, for: call, responseWasLost: responseWasLost)
             }
         if let renewed = report.renewed { pipeline.authorizer?.use(renewed, for: &call) }
         // A request redirected to another origin carries no token, so its response cannot reject the token.

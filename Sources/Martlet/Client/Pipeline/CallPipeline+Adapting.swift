@@ -127,6 +127,7 @@ extension CallPipeline {
             }
         }
         request = adapted.request
+        authorizer?.markCredentials(in: &request, of: call)
         if call.context.bodyVersion > 0 { updateExpectation(in: &request.headerFields, &call) }
         return adapted.recipient
     }

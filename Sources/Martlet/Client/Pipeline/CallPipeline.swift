@@ -107,7 +107,7 @@ final class CallPipeline: Sendable {
             call.context.attempt += 1
             let started = time.uptime
             var attempt = CallAttempt(of: call, in: self)
-            if hasInterceptors { attempt.responseWasLost = outgoing.responseWasLost }
+            if let responseWasLost = outgoing.responseWasLost { attempt.responseWasLost = responseWasLost }
             let result = await attempt.run(&call)
             if let sources = call.sources { call.context.outgoing = sources.preparedBody }
             let failure: NetworkError
@@ -189,7 +189,7 @@ extension CallPipeline {
     @inline(never)
     func waitForToken(of call: inout OutgoingCall) async throws(NetworkError) {
         guard let tokens, !tokens.isRefreshingHere, try waitsEarly(call) else { return }
-        let patience = call.start.requirement == .required ? SessionStateMachine.Patience.mayProbe : .waits
+        let patience = call.start.requirement == .required ? SessionStateMachine.Patience.mayProbe : .mayProbeLast
         call.finishWait(await tokens.credential(for: call.start.owner, patience))
     }
 

@@ -57,6 +57,8 @@ extension SessionStateMachine {
         case waits
         /// The caller may go out with the token. It can replay its request after a rejection, and reports the outcome.
         case mayProbe
+        /// The caller may go out with the token if no other caller can. Its endpoint may accept any token.
+        case mayProbeLast
     }
 
     /// The next step of a refresh after its preparation.

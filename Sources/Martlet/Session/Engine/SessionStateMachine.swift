@@ -28,6 +28,8 @@ struct SessionStateMachine: Hashable, Sendable {
     private var bystanders: Set<WaiterID> = []
     /// The bystanders that may be sent with the rejected token as probes, in case other endpoints still accept it.
     private var probers: Set<WaiterID> = []
+    /// The bystanders that may be probes only if no other caller can.
+    private var lastProbers: Set<WaiterID> = []
     /// Whether the delay before the next probe is running. There is at most one.
     private var awaitsProbe = false
     /// The number of sign-ins and sign-outs that this process has made or noticed. A step that started in an earlier
@@ -121,6 +123,8 @@ struct SessionStateMachine: Hashable, Sendable {
         waiters = []
         bystanders = []
         probers = []
+        lastProbers = []
+        lastProbers = []
     }
 }
 
@@ -316,7 +320,8 @@ extension SessionStateMachine {
     /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.
     mutating func signedOut(at wallClock: Date) {
         let ended = session
-        let now = SessionOrder.end(ofGeneration: makeGeneration(at: wallClock) - 1)
+        // Without a reading, this includes sign-ins of the same millisecond.
+        let now = SessionOrder.end(ofGeneration: makeGeneration(at: wallClock) - (known == nil ? 0 : 1))
         let generations = [known?.generation, ended?.newest.record.generation].compactMap(\.self)
         if known == nil { emit(.orderedByClock) }
         let mark =
@@ -376,6 +381,7 @@ extension SessionStateMachine {
     mutating func waiterCancelled(_ waiter: WaiterID) -> Bool {
         bystanders.remove(waiter)
         probers.remove(waiter)
+        lastProbers.remove(waiter)
         let wasEnding = endingWaiters.remove(waiter) != nil
         return waiters.remove(waiter) != nil || wasEnding
     }
@@ -456,8 +462,11 @@ extension SessionStateMachine {
     /// A caller waits only because another caller's request was rejected.
     private mutating func standBy(_ waiter: WaiterID, _ patience: Patience, at now: Duration) {
         bystanders.insert(waiter)
-        guard patience == .mayProbe else { return }
-        probers.insert(waiter)
+        switch patience {
+        case .waits: return
+        case .mayProbe: probers.insert(waiter)
+        case .mayProbeLast: lastProbers.insert(waiter)
+        }
         scheduleProbe(after: now)
     }
 
@@ -472,13 +481,13 @@ extension SessionStateMachine {
     mutating func probeDue(at now: Duration) {
         awaitsProbe = false
         guard let session, case .rejected(let probes) = session.standing, !session.isExpired(at: now),
-            let prober = probers.min()
+            let prober = probers.min() ?? lastProbers.min()
         else { return }
         _ = waiterCancelled(prober)
         self.session?.standing = .rejected(probes: probes.union([prober]))
         emit(.tokenProbed(session.record.stamp))
         actions.append(.resume([prober], .token(session.credential(probedBy: prober))))
-        if !probers.isEmpty { scheduleProbe(after: now) }
+        if !probers.isEmpty || !lastProbers.isEmpty { scheduleProbe(after: now) }
     }
 
     /// Lets the callers that waited because of another caller's rejection ask again.
@@ -488,6 +497,7 @@ extension SessionStateMachine {
         waiters.subtract(bystanders)
         bystanders = []
         probers = []
+        lastProbers = []
     }
 }
 
@@ -787,7 +797,7 @@ extension SessionStateMachine {
         var mark = ending.mark
         if let signOut = ending.signOut {
             let found = reading.order ?? signOut.order
-            if found > mark.order, signOut.covers(found, at: wallClock) {
+            if found > mark.order, !sharesStore || signOut.covers(found, at: wallClock) {
                 mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
             }
         }
@@ -947,9 +957,9 @@ extension SessionStateMachine {
     }
 
     /// Revokes the tokens of a session that has ended in the store.
-    private mutating func revoke(_ record: StoredSession) {
+    private mutating func revoke(_ record: StoredSession, expiresAt: Duration? = nil) {
         guard record.id != session?.record.id else { return }
-        if !hasDeadTokens(record) { actions.append(.revoke(record.tokens, expiresAt: nil)) }
+        if !hasDeadTokens(record) { actions.append(.revoke(record.tokens, expiresAt: expiresAt)) }
         endedHere.insert(record.id)
     }
 
@@ -1272,8 +1282,7 @@ extension SessionStateMachine {
         guard let ending else { return }
         resumeEndingWaiters()
         if let failure = answer.failure ?? (ending.signOut == nil ? answer.snapshot.reading.failure : nil) {
-            self.ending?.hasFailed = true
-            self.ending?.signOut = nil
+            endingFailed(answer)
             emit(.storeDeleteFailed(failure))
             return scheduleStoreRetry()
         }
@@ -1285,7 +1294,20 @@ extension SessionStateMachine {
         guard case .found(let record) = answer.snapshot.reading else { return reconcile(answer.snapshot) }
         guard mark.covers(record) else { return reconcile(answer.snapshot) }
         // Even a process that has signed this session out may know only tokens from before its last refresh.
-        if mark.expiry == nil || ending.signOutEpoch != nil { revoke(record) }
+        if mark.expiry == nil || ending.signOutEpoch != nil {
+            revoke(record, expiresAt: answer.snapshot.deadlines?.expiresAt)
+        }
+    }
+
+    /// An attempt at the pending ending has failed. The next one still ends what this one was to end, but none of the
+    /// records that another process has written since.
+    private mutating func endingFailed(_ answer: StoreAnswer) {
+        ending?.hasFailed = true
+        guard answer.snapshot.reading.wasReadable else { return }
+        ending?.signOut = nil
+        guard let mark = ending?.mark, case .end(let raised) = answer.decision.update else { return }
+        ending?.mark = EndMark.later(mark, raised) ?? mark
+        self.mark = EndMark.later(self.mark, raised)
     }
 
     /// Starts ending the sessions up to a mark.

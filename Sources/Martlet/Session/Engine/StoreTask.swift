@@ -74,8 +74,8 @@ extension SessionStateMachine {
     struct Ending: Hashable, Sendable {
         /// The mark up to which sessions end, as far as this process knew.
         var mark: EndMark
-        /// The other sessions that a user's sign-out ends; `nil` for any other ending. Also `nil` after the first
-        /// attempt, because a retry could find records that another process has written since.
+        /// The other sessions that a user's sign-out ends; `nil` for any other ending. Also `nil` after an attempt that
+        /// has read the store, because a retry could find records that another process has written since.
         var signOut: SignOut?
         /// The epoch that began with the user's sign-out; `nil` for any other ending.
         var signOutEpoch: Int?

@@ -38,12 +38,12 @@ final class UnattendedSignIn: Sendable {
     }
 
     /// Runs an unattended sign-in, or a step of the one under way.
-    /// - Parameter owner: The sign-in state in which the sign-in begins; `nil` for the current one.
+    /// - Parameter owner: The sign-in state in which the sign-in begins.
     static func run<Outcome: Sendable>(
-        for tokens: TokenManager?, since owner: CallOwner? = nil, _ signIn: @Sendable () async -> Outcome
+        for tokens: TokenManager?, since owner: CallOwner, _ signIn: @Sendable () async -> Outcome
     ) async -> Outcome {
         guard let tokens, tokens.unattendedSignIn == nil else { return await signIn() }
-        let started = UnattendedSignIn(since: owner ?? tokens.givingWayOwner)
+        let started = UnattendedSignIn(since: owner)
         defer { started.hasEnded.withLock { $0 = true } }
         return await $current.withValue(current.merging([ObjectIdentifier(tokens): started]) { $1 }) { await signIn() }
     }

@@ -30,7 +30,7 @@ public struct HTTPTokenRefresher: TokenRefresher {
     private var fields: TokenFields
     private let exchange: @Sendable (Tokens, TokenEndpointClient, TokenFields) async throws -> Tokens
 
-    fileprivate init(
+    init(
         fields: TokenFields,
         exchange: @escaping @Sendable (Tokens, TokenEndpointClient, TokenFields) async throws -> Tokens
     ) {

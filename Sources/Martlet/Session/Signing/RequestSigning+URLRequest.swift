@@ -45,7 +45,8 @@
         ) async throws(SessionError) -> SessionStamp? {
             var fields = token(on: request)
             defer { put(fields, on: &request) }
-            return try await sign(&fields, target: request.url?.absoluteString, requirement, for: session)
+            return try await sign(
+                &fields, target: request.url?.absoluteString, requirement, for: session, as: currentOwner)
         }
 
         /// Checks the response to a request. If the server rejected the request's token, signs the request with another
@@ -107,7 +108,7 @@
         ) async throws(SessionError) -> SessionStamp? {
             var fields = token(on: request)
             defer { put(fields, on: &request) }
-            return try await sign(&fields, target: request.url?.absoluteString, requirement, for: nil, as: owner)
+            return try await sign(&fields, target: request.url?.absoluteString, requirement, as: owner)
         }
 
         /// - Parameter mayRecover: Called after a token was rejected. If it returns `false`, the token is not replaced.

@@ -37,7 +37,8 @@ extension TokenManager {
         _ request: inout HTTPRequest, _ requirement: AuthenticationRequirement = .ifSignedIn,
         for session: SessionID? = nil
     ) async throws(SessionError) -> SessionStamp? {
-        try await sign(&request.headerFields, target: try? request.target(), requirement, for: session)
+        try await sign(
+            &request.headerFields, target: try? request.target(), requirement, for: session, as: currentOwner)
     }
 
     /// Checks the response to a request. If the server rejected the request's token, signs the request with another
@@ -62,13 +63,12 @@ extension TokenManager {
             ifRejected: isRejected(ServerResponse(head: response, body: body), to: sent))
     }
 
-    /// - Parameter owner: The owner of the request; `nil` if the request is made now.
+    /// - Parameter owner: The owner of the request.
     func sign(
-        _ fields: inout HTTPFields, target: String?, _ requirement: AuthenticationRequirement, for session: SessionID?,
-        as owner: CallOwner? = nil
+        _ fields: inout HTTPFields, target: String?, _ requirement: AuthenticationRequirement,
+        for session: SessionID? = nil, as owner: CallOwner
     ) async throws(SessionError) -> SessionStamp? {
         guard requirement != .none, mayCarryToken(toURL: target) else { return nil }
-        let owner = owner ?? currentOwner
         let result = await credential(for: owner)
         // A request of a session must get neither another session's token nor none at all.
         var session = session ?? owner.session

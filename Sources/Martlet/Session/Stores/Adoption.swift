@@ -44,16 +44,27 @@ extension AnyTokenStore {
             try await job.delete?()
             return false
         }
+        switch await store.read() {
+        case .unavailable(let failure): throw failure
+        // The app has had a session. Older tokens must neither replace nor revive it, even if they can be read.
+        case .found, .ended: return try await finish(job, in: store, isAdopted: false)
+        case .empty: break
+        }
         guard let (tokens, account) = try await job.read() else { return false }
         let session = StoredSession(adopting: tokens, account: account, now: Date())
         let former = try await store.update { reading in
-            // Any other content shows that the app has had a session. Older tokens must neither replace nor revive it.
             if case .empty = reading { .write(session) } else { .keep }
         }
         if case .unavailable(let failure) = former { throw failure }
+        return try await finish(job, in: store, isAdopted: former == .empty)
+    }
+
+    private func finish(
+        _ job: AdoptionJob, in store: any AdoptionRecording, isAdopted: Bool
+    ) async throws -> Bool {
         try await store.recordAdoption(of: job.place)
         try await job.delete?()
-        return former == .empty
+        return isAdopted
     }
 
     /// The storage of the store, if it keeps its session in one.
@@ -97,8 +108,10 @@ extension SecureTokenStore: AdoptionRecording {
     func recordAdoption(of place: String) async throws(StorageError) {
         if let keychain = storage as? KeychainStorage {
             let record = keychain.adoptionRecord(of: place)
+            // Not bound to the device: a backup that has the former tokens has this record, too. Otherwise a restored
+            // device would adopt tokens that this one has refreshed since.
             return try await keychain.perform("record what was adopted") { keychain throws(KeychainStatus) in
-                try keychain.put([.data: .bytes(Data([1]))], for: record)
+                try keychain.put([.data: .bytes(Data([1]))], for: record, isInBackups: true)
             }
         }
         if let file = adoptionFile(of: place) { return try await file.create(on: queue) }

@@ -19,14 +19,16 @@ final class SecureTokenStore: LockedTokenStore, FileWatching {
     var markFile: PrivateFile? { files?.markFile }
 
     /// - Parameter keepsMarkInPlace: Whether an ``EndMark`` replaces the record of a session that ends, if there is no
-    ///   folder for the mark. Otherwise the record is deleted. A storage that prompts the user always deletes it: the
-    ///   user would be prompted only to learn that no session is stored.
+    ///   folder for the mark. Otherwise the record is deleted. The Keychain always deletes it, so that nothing stays
+    ///   there, and so does a storage that prompts the user, who would be prompted only to learn that no session is
+    ///   stored.
     init(storage: any SecureStorage, key: String, folder: String?, keepsMarkInPlace: Bool = true) {
         let base = (storage as? AnySecureStorage)?.base ?? storage
         self.storage = (base as? any SystemStorage)?.forSessions() ?? base
         self.key = key
         self.files = folder.map { CoordinationFiles(folder: $0, key: key, time: .system) }
-        self.keepsMarkInPlace = keepsMarkInPlace && folder == nil && !storage.readingPromptsUser
+        self.keepsMarkInPlace =
+            keepsMarkInPlace && folder == nil && !storage.readingPromptsUser && !(base is KeychainStorage)
     }
 
     func confirmUser() async throws(StorageError) {

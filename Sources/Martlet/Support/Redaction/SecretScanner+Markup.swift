@@ -47,7 +47,7 @@ extension SecretScanner {
             && (next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || next.isBlank)
             && separator(after: end, for: .tag) == nil
         // A bracket within an attribute's value does not end the tag.
-        if let tag, tag.isSecret, !quotes.isEmpty, !isSecret { return }
+        if let tag, tag.isSecret, !quotes.isEmpty { return }
         let followsWord = isWord(at: start - 1) || isMask(at: start - Redaction.mask.utf8.count)
         tag = Tag(name: name, bracket: symbol, isSecret: isSecret, followsWord: followsWord)
     }
@@ -176,6 +176,16 @@ extension SecretScanner {
             end += symbol.length
         }
         return (name[...], end)
+    }
+
+    /// Whether the name of an element that holds a secret starts here, with attributes after it.
+    mutating func startsSecretElement(at start: Int) -> Bool {
+        let (name, end) = elementName(at: start)
+        guard !name.isEmpty, symbol(at: end).byte.isBlank else { return false }
+        var letters = Redaction.NameLetters()
+        for byte in name { letters.append(byte) }
+        steps += name.count
+        return Redaction.kind(of: letters) != nil
     }
 
     /// The index of the last closing tag of an element.

@@ -72,7 +72,8 @@ extension SecretScanner {
         else { return }
         let first = symbol(at: separator.end)
         let start = separator.end + (form == .text ? first.length : 0)
-        guard unnamedValues.last?.start != start else { return }
+        // A name within the separator of another one has been read already.
+        guard unnamedValues.last.map({ $0.start < start }) ?? true else { return }
         let around = quotes.count - (separator.nameQuote == nil || quotes.isEmpty ? 0 : 1)
         var value = UnnamedValue(
             member: member, place: 0, start: start, form: form, indentation: name.indentation, quotes: around,
@@ -83,7 +84,7 @@ extension SecretScanner {
         if value.isOnLine { unnamedValues.removeAll { $0.isOnLine && $0.form == form && $0.member == member } }
         // The value of a member without quotes cannot contain another member.
         if let last = unnamedValues.last, last.end == nil, last.form == .word || last.form == .line {
-            unnamedValues[unnamedValues.count - 1].end = index
+            unnamedValues[unnamedValues.count - 1].end = max(last.start, index)
         }
         if unnamedValues.count == Self.maximumUnnamed { dropFirstUnnamedValue() }
         guard index < bytes.count else { return }

@@ -155,7 +155,7 @@ extension SecretScanner {
                     let next = markAfterName(symbol, separator)
                     guard next == UInt8(ascii: ":") || next == UInt8(ascii: "=") else {
                         // The opening quote of the value: the next quote ends it, even if the value is empty.
-                        return !",}]".utf8.contains(next)
+                        return !",}]".utf8.contains(next) && !endsAttribute(symbol, separator)
                     }
                     separator.mark = 0
                 }
@@ -186,6 +186,14 @@ extension SecretScanner {
     private mutating func markAfterName(_ quote: Symbol, _ separator: Separator) -> UInt8 {
         guard separator.nameQuote == nil, closesText(quote) else { return 0 }
         return symbol(at: skipBlanks(from: separator.end + quote.length)).byte
+    }
+
+    /// Whether a quotation mark closes the text with a name, and another attribute or the end of the tag follows, as in
+    /// `<input placeholder="Password:" value="…">` and `msg="no token:" password="…"`.
+    private mutating func endsAttribute(_ quote: Symbol, _ separator: Separator) -> Bool {
+        guard separator.nameQuote == nil, closesText(quote) else { return false }
+        let next = separator.end + quote.length
+        return next >= bytes.count || symbol(at: next).byte.isBlank || "/>".utf8.contains(symbol(at: next).byte)
     }
 
     private func closesText(_ quote: Symbol) -> Bool {
@@ -477,7 +485,9 @@ extension SecretScanner {
         while index < bytes.count {
             let symbol = symbol(at: index)
             var end = index + symbol.length
-            if symbol.byte == opening.byte, symbol.level <= opening.level {
+            // In XML, JSON within an entity's quotation marks may escape its own: `&quot;abc\u0022&quot;`.
+            let isInner = symbol.isEscape && symbol.depth < opening.depth
+            if symbol.byte == opening.byte, symbol.level <= opening.level, !isInner {
                 let next = self.symbol(at: end)
                 let isApostrophe = symbol.byte == UInt8(ascii: "'")
                 if next.byte == symbol.byte, next.level == symbol.level {
@@ -565,9 +575,7 @@ extension SecretScanner {
             case UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "&"):
                 if depth == 0, startsItem(at: next, after: symbol.byte) { break scan }
             case UInt8(ascii: "<"):
-                if isClosingTag(symbol, at: index) || byte(at: next) == UInt8(ascii: "!") || isMask(at: next) {
-                    break scan
-                }
+                if endsWord(before: symbol, at: index) { break scan }
             case UInt8(ascii: ">"):
                 if let tag, tag.matches(symbol) { break scan }
             default: break
@@ -575,6 +583,13 @@ extension SecretScanner {
             index = next
         }
         return endWithoutMarks(start..<index, unmatched: unmatched)
+    }
+
+    /// Whether a word ends before markup: a closing tag, a comment, a mask, or an element with a secret of its own.
+    private mutating func endsWord(before bracket: Symbol, at index: Int) -> Bool {
+        let next = index + bracket.length
+        return isClosingTag(bracket, at: index) || byte(at: next) == UInt8(ascii: "!") || isMask(at: next)
+            || bracket.depth == 0 && startsSecretElement(at: next)
     }
 
     /// The end of a word without the marks that belong to the sentence or to the object around it.

@@ -30,8 +30,12 @@ public struct ResponseBytes: AsyncSequence, Sendable {
 
         func failure(from error: any Error) -> NetworkError {
             let failure = AttemptRunner.wrap(error, call: call)
-            report?.streamBroke(failure)
+            abandon(failure)
             return failure
+        }
+
+        func abandon(_ failure: NetworkError) {
+            report?.streamBroke(failure)
         }
     }
 
@@ -59,6 +63,11 @@ public struct ResponseBytes: AsyncSequence, Sendable {
                 isOver = true
                 throw failures.failure(from: error)
             }
+        }
+
+        /// Reports why the reader ends the pass.
+        func abandon(because failure: NetworkError) {
+            failures.abandon(failure)
         }
 
         /// The next piece, or `nil` at the end, for a caller on an actor. A `for try await` loop calls it, and throws

@@ -178,7 +178,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             if owner.signInState == .unknown {
                 switch await tokens.loadedState {
                 case .unavailable(let failure), .unreadable(let failure):
-                    throw .storageUnavailable(events.call, failure)
+                    let error = NetworkError.storageUnavailable(events.call, failure)
+                    events.client.pipeline.reportRefusal(error)
+                    throw error
                 case .loading, .signedOut, .signedIn, .expired: break
                 }
                 owner = await tokens.resolved(owner)
@@ -210,10 +212,15 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// Reconnects after a transient error, and throws any other error.
         private mutating func recover(from error: any Error) throws(NetworkError) {
+            let broken = connection
             connection = nil
-            let failure =
-                error is EventStreamParser.TooLargeError
-                ? .responseTooLarge(events.call, limit: events.limit) : AttemptRunner.wrap(error, call: events.call)
+            let failure: NetworkError
+            if error is EventStreamParser.TooLargeError {
+                failure = .responseTooLarge(events.call, limit: events.limit)
+                broken?.abandon(because: failure)
+            } else {
+                failure = AttemptRunner.wrap(error, call: events.call)
+            }
             switch failure {
             case _ where events.reconnects && failure.mayPass:
                 failures += 1

@@ -60,7 +60,8 @@ import Testing
             "__Host-a=1", "__host-a=1; Path=/", "__Host-a=1; Secure; Path=/a",
             "__Host-a=1; Secure; Path=/; Domain=api.example.com", "__Secure-a=1", "=1", "a", "", ";", "; ; =",
             "\u{7F}=1",
-            "a=1; Max-Age=0", "a=1; Max-Age=-99999999999999999999", "a=1; Expires=Sun, 06 Nov 1994 08:49:37 GMT",
+            "a=1; Max-Age=0", "a=1; Max-Age=0; Max-Age=x", "a=1; Expires=Sun, 06 Nov 1994 08:49:37 GMT; Expires=x",
+            "a=1; Max-Age=-99999999999999999999", "a=1; Expires=Sun, 06 Nov 1994 08:49:37 GMT",
             String(repeating: "a", count: 4096) + "=1",
         ])
     func refused(cookie: String) async throws {

@@ -122,6 +122,38 @@ import Testing
         #expect(session.id == bob.id && session.isSaved)
     }
 
+    @Test("does not come back if its process had not read it, and could not write when it did")
+    func unreadAndUnwritten() {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.signedOut(at: clock)
+        let tomorrow = StoredSession.generation(at: clock.addingTimeInterval(86_400))
+        let ada = StoredSession(id: SessionID(), generation: tomorrow, tokens: .fresh(1))
+        #expect(machine.answer(.end, .found(ada), failure: failure).ends)
+        let later = StoredSession(id: SessionID(), generation: tomorrow + 1, tokens: .fresh(2))
+        #expect(!machine.answer(.end, .found(later)).ends, "another process has signed a user in since")
+        #expect(machine.visibleState(at: .zero)?.isSignedIn == true)
+        machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.signedOut(at: clock)
+        #expect(machine.answer(.end, .found(ada), failure: failure).ends)
+        machine.answer(.read, .found(ada))
+        #expect(machine.answer(.end, .found(ada)).ends)
+        #expect(machine.visibleState(at: .zero) == .signedOut)
+    }
+
+    @Test("does not come back in a store of one process, whatever its order", arguments: [-1, 0, 1] as [TimeInterval])
+    func unshared(days: TimeInterval) {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: false)
+        _ = machine.loadRequested(by: 0)
+        machine.signedOut(at: clock)
+        machine.answer(.end, .unavailable(failure), failure: failure)
+        let generation = StoredSession.generation(at: clock.addingTimeInterval(86_400 * days + 1))
+        let ada = StoredSession(id: SessionID(), generation: generation, tokens: .fresh(1))
+        #expect(machine.answer(.end, .found(ada)).ends)
+        #expect(machine.visibleState(at: .zero) == .signedOut)
+    }
+
     @Test("gives way to the sign-in of a process that could not read the store, whatever its order")
     func signInBelow() {
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)

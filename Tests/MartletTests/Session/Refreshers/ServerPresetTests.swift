@@ -76,6 +76,24 @@ import Testing
         #expect(tokens.lifetime == .seconds(3600))
     }
 
+    @Test("a refresh at Cognito carries the key of a remembered device, and keeps it for the next one")
+    func cognitoDevice() async throws {
+        let good = ServerCase.all.first { $0.name == "Cognito" }?.good
+        let response = try #require(good)
+        let stub = StubTransport { _ in response }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory,
+            refresher: .cognito(region: "eu-central-1", clientID: "app"), transport: stub, time: ManualTimeSource())
+        try await tokens.signIn(
+            with: Tokens(
+                accessToken: "access-1", refreshToken: "refresh-1",
+                additionalFields: ["DeviceKey": "eu-central-1_device", "id_token": "id"]))
+        for _ in 1...2 { try await tokens.refresh() }
+        let sent = try stub.requests.map { try JSONDecoder().decode([String: String].self, from: $0.body) }
+        let expected = ["RefreshToken": "refresh-1", "ClientId": "app", "DeviceKey": "eu-central-1_device"]
+        #expect(sent == [expected, expected])
+    }
+
     private func signedIn(
         to server: ServerCase, over stub: StubTransport, store: InMemoryTokenStore = InMemoryTokenStore()
     ) async throws -> TokenManager {

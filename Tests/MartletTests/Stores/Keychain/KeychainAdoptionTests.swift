@@ -45,6 +45,47 @@ import Testing
         }
     }
 
+    @Test(
+        "a backup that has the item also has the record of its adoption, whatever protects the session",
+        arguments: [false, true])
+    func recordInBackups(confirmsUser: Bool) async throws {
+        try await KeychainApp.with(keychain()) { app in
+            var app = app
+            if confirmsUser { app.settings.authentication = .userPresence("Sign in") }
+            #expect(try await app.store().adopt(item, Self.decode))
+            let record = try #require(app.keychain.state.items.first { $0.service.hasSuffix(".adopted") })
+            #expect(record.accessible == .afterFirstUnlock && record.requirement == nil)
+            let session = try #require(app.keychain.state.items.first { $0.account == "session" })
+            #expect(session.accessible != .afterFirstUnlock)
+            #expect(try await app.store().adopt(item, Self.decode) == false)
+        }
+    }
+
+    @Test("Amplify's second item has the key of the device that Cognito remembers", arguments: [false, true])
+    func amplifyDevice(isDamaged: Bool) async throws {
+        let keychain = FakeKeychain()
+        let service = "com.amplify.awsCognitoAuthPlugin"
+        let session =
+            #"{"userPoolOnly":{"signedInData":{"userId":"7","username":"Ada.L","deviceMetadata":{"noData":{}},"#
+            + #""cognitoUserPoolTokens":{"idToken":"i","accessToken":"a","refreshToken":"r","expiration":9e8}}}}"#
+        let device = #"{"metadata":{"_0":{"deviceKey":"eu_1","deviceGroupKey":"g","deviceSecret":"s"}}}"#
+        keychain.change { state in
+            state.items = [("session", session), ("ada.l.deviceMetadata", isDamaged ? "{" : device)].map {
+                FakeKeychain.Item(
+                    isLogin: false, accessGroup: "TEAM.com.example.app", service: service,
+                    account: "amplify.eu_pool.\($0)", data: Data($1.utf8), accessible: .whenUnlocked)
+            }
+        }
+        try await KeychainApp.with(keychain) { app in
+            let former = FormerTokens.keychain(
+                service: service, account: "amplify.eu_pool.session", writtenBy: .amplify)
+            let isAdopted = try await AnyTokenStore(app.store()).adopt(former)
+            #expect(isAdopted)
+            let fields = await app.store().read().tokens?.additionalFields
+            #expect(fields == (isDamaged ? ["id_token": "i"] : ["id_token": "i", "DeviceKey": "eu_1"]))
+        }
+    }
+
     @Test("an item that iCloud Keychain synchronizes is adopted, and stays for the other devices") func synchronizable()
         async throws
     {
@@ -165,7 +206,8 @@ import Testing
         try await KeychainApp.with(keychain()) { app in
             let store = app.store()
             app.keychain.change {
-                $0.responses = [("delete", .success), ("delete", .success), ("delete", .notAvailable)]
+                // The first three delete the probes that verify that an item is missing.
+                $0.responses = Array(repeating: ("delete", .success), count: 3) + [("delete", .notAvailable)]
             }
             await #expect(throws: StorageError.self) {
                 try await store.adopt(item, deletingIt: true, Self.decode)

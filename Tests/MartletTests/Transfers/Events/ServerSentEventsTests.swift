@@ -258,7 +258,11 @@ import Testing
 
     @Test("events before an oversized one are delivered") func before() async throws {
         let transport = StubTransport { _ in stream("data: one\n\ndata: \(String(repeating: "x", count: 200))\n\n") }
-        let client = client(transport) { $0.maximumResponseBytes = 100 }
+        let log = Log()
+        let client = client(transport) {
+            $0.maximumResponseBytes = 100
+            $0.observers = [.log { log.add($1) }]
+        }
         let heard = Locked<[String]>([])
         let failure = await error {
             for try await event in client.serverSentEvents(from: Get("/news", .none)) {
@@ -270,6 +274,7 @@ import Testing
             return
         }
         #expect(heard.withLock { $0 } == ["one"])
+        #expect(log.lines.count == 2 && log.lines.last?.contains("GET /news stream broke off") == true, "\(log.lines)")
     }
 
     @Test(

@@ -26,6 +26,9 @@ import Testing
         counts.withLock { $0 = [] }
         let named: Film = try await client.send(AnyUpload(body: body)) { sent in counts.withLock { $0.append(sent) } }
         #expect(named == film && counts.withLock { $0.last?.completed } == 300_000)
+        counts.withLock { $0 = [] }
+        try await client.send(AnyUpload(body: body)) { sent in counts.withLock { $0.append(sent) } }
+        #expect(counts.withLock { $0.last?.completed } == 300_000)
     }
 
     @Test("a failed call has reported what was sent, and the closure is called no more") func failed() async throws {

@@ -72,6 +72,10 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// For the token endpoint of a user pool's domain, use ``oauth2(path:client:sendsJSON:sessionEnd:)`` with
     /// `/oauth2/token`.
     ///
+    /// If the user pool remembers devices, a refresh needs the key of the device. It is sent if the tokens have it as an
+    /// additional field with the name `DeviceKey` (``Tokens/additionalFields``): add it to the tokens of a sign-in that
+    /// has confirmed the device.
+    ///
     /// Source:
     /// <https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_GetTokensFromRefreshToken.html>
     /// - Parameters:
@@ -82,16 +86,20 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
         region: String, clientID: String, clientSecret: Secret? = nil
     ) -> HTTPTokenRefresher {
         let region = PercentEncoding.encode(region, allowing: PercentEncoding.isUnreserved)
-        var parameters = ["ClientId": Secret(clientID)]
-        parameters["ClientSecret"] = clientSecret
-        return HTTPTokenRefresher(
-            path: "https://cognito-idp.\(region).amazonaws.com/",
-            placement: .json(field: "RefreshToken", parameters: parameters),
-            headers: [
-                .contentType: "application/x-amz-json-1.1",
-                .amazonTarget: "AWSCognitoIdentityProviderService.GetTokensFromRefreshToken",
-            ],
-            sessionEnd: .code("NotAuthorizedException", "RefreshTokenReuseException", "UserNotFoundException"))
+        return HTTPTokenRefresher(fields: .automatic) { tokens, client, fields in
+            let deviceKey = tokens.additionalFields["DeviceKey"]
+            let parameters = ["ClientId": Secret(clientID), "ClientSecret": clientSecret, "DeviceKey": deviceKey]
+            let request = RefreshRequest(
+                path: "https://cognito-idp.\(region).amazonaws.com/", query: [:], method: .post,
+                placement: .json(field: "RefreshToken", parameters: parameters.compactMapValues(\.self)),
+                accessTokenScheme: nil,
+                headers: [
+                    .contentType: "application/x-amz-json-1.1",
+                    .amazonTarget: "AWSCognitoIdentityProviderService.GetTokensFromRefreshToken",
+                ],
+                sessionEnd: .code("NotAuthorizedException", "RefreshTokenReuseException", "UserNotFoundException"))
+            return try await request.send(tokens, over: client, reading: fields)
+        }
     }
 }
 
