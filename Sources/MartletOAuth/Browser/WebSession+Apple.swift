@@ -82,9 +82,9 @@
                 reportingTo race: Race<URL>
             ) -> @Sendable (URL?, (any Error)?) -> Void {
                 { callback, error in
-                    if let callback { return race.finish(.success(callback)) }
                     let isCancelled = (error as? ASWebAuthenticationSessionError)?.code == .canceledLogin
-                    race.finish(.failure(isCancelled ? CancellationError() : error ?? CancellationError()))
+                    let failure = isCancelled ? CancellationError() : error ?? CancellationError()
+                    race.finish(callback.map { .success($0) } ?? .failure(failure))
                 }
             }
         }

@@ -1303,7 +1303,8 @@ extension SessionStateMachine {
     /// records that another process has written since.
     private mutating func endingFailed(_ answer: StoreAnswer) {
         ending?.hasFailed = true
-        guard answer.snapshot.reading.wasReadable else { return }
+        let isUnread = !answer.snapshot.reading.wasReadable
+        if isUnread, case .anything? = ending?.signOut { return }
         ending?.signOut = nil
         guard let mark = ending?.mark, case .end(let raised) = answer.decision.update else { return }
         ending?.mark = EndMark.later(mark, raised) ?? mark
