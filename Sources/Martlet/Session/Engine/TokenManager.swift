@@ -439,8 +439,6 @@ extension TokenManager {
         let result = await resolve { machine, waiter, now in
             machine.refreshForced(for: owner, by: waiter, at: now)
         }
-        // Like every caller of a session that has ended, and unlike one that has begun without a session.
-        if case .failure(.signedOut) = result, await resolved(owner).session != nil { throw .sessionChanged }
         return try await currentTokens(with: try result.get(), of: owner)
     }
 }

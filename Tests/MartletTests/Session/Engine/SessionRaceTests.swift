@@ -21,7 +21,7 @@ import Testing
         #expect(await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
         await app.tokens.flushStore()
         #expect(await store.read().isEmpty)
-        await #expect(throws: SessionError.sessionChanged) { try await refresh.value }
+        await #expect(throws: SessionError.signedOut) { try await refresh.value }
         #expect(app.backend.refreshCalls == 0)
     }
 
@@ -76,7 +76,7 @@ import Testing
             await cancelling
             atServer.open()
             let error = await listening.value
-            #expect(error == .cancelled || error == .sessionChanged)
+            #expect(error == .cancelled || error == .signedOut)
         }
     }
 
