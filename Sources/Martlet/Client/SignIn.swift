@@ -26,7 +26,7 @@ extension NetworkClient {
     ///   in which case the tokens in it are revoked; ``NetworkError/storageUnavailable(_:_:)`` if the write failed and
     ///   ``SessionPolicy/requiresSavedTokens`` is set. Then no user is signed in. After
     ///   ``NetworkError/cancelled(_:)``, no user is signed in either. Tokens that arrive after the cancellation are
-    ///   revoked, unless the endpoint uploads files or more than 1 MB.
+    ///   revoked, unless the sign-in is a GET with a cache, has a monitor, or uploads files or more than 1 MB.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(
         _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,

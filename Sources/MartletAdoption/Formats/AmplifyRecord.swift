@@ -22,7 +22,8 @@ internal import Martlet
 ///
 /// Read from amplify-swift 2.60.1 (`AmplifyPlugins/Auth/Sources/AWSCognitoAuthPlugin`:
 /// `CredentialStorage/AmplifyCredentials.swift`, `CredentialStorage/AWSCognitoAuthCredentialStore.swift`,
-/// `StateMachine/CodeGen/Data/SignedInData.swift`, `StateMachine/CodeGen/Data/DeviceMetadata.swift`, `Models/AWSCognitoUserPoolTokens.swift`).
+/// `StateMachine/CodeGen/Data/SignedInData.swift`, `StateMachine/CodeGen/Data/DeviceMetadata.swift`,
+/// `Models/AWSCognitoUserPoolTokens.swift`).
 struct AmplifyRecord: LibraryRecord {
     private(set) var tokens: Tokens
     /// The user's ID in the user pool: the claim `sub` of the access token, as Amplify stored it.

@@ -34,18 +34,21 @@ import Testing
         }
     }
 
-    private func client(of server: Server) -> NetworkClient {
+    private func client(of server: Server, hasCache: Bool = false) -> NetworkClient {
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             revoker: .json(path: "/auth/logout"), transport: server.transport, time: ManualTimeSource())
-        return NetworkClient(tokens: tokens)
+        var config = NetworkConfig()
+        if hasCache { config.cache = HTTPCache() }
+        return NetworkClient(tokens: tokens, config: config)
     }
 
     private let login = Call<NoContent>.post("/auth/login", .json(["email": "ada@example.com"]))
 
-    @Test("ends at once, and tokens that arrive later are revoked") func revoked() async throws {
+    @Test("ends at once, and tokens that arrive later are revoked", arguments: [false, true])
+    func revoked(hasCache: Bool) async throws {
         let server = Server()
-        let client = client(of: server)
+        let client = client(of: server, hasCache: hasCache)
         let signIn = Task { try await client.signIn(login) }
         await server.gate.waitForArrivals()
         signIn.cancel()

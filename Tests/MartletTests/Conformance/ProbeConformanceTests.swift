@@ -91,7 +91,7 @@ struct ProbeConformanceTests {
         await waiters(22, of: app)
         app.time.advance(by: .seconds(1))
         for task in reading { #expect(try await task.value == 200) }
-        try await writing.value
+        _ = try await writing.value
         let methods = app.transport.requests(to: "/me").map(\.method)
         #expect(methods.count == 21 && methods.first == .get)
         gate.open()

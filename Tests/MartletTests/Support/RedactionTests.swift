@@ -45,7 +45,8 @@ struct RedactionTests {
             // A text in quotes that ends with a name says nothing about the text in quotes after it.
             #"<field label="Password:" value="hunter2"/>"#, #"<input placeholder="Password:" value="hunter2">"#,
             #"<a title="Token:" password="hunter2"/>"#, #"<a href="x?token=" password="hunter2"/>"#,
-            #"msg="bad token:" password="hunter2""#, #"{"log":"msg=\"bad token:\" password=\"hunter2\""}"#,
+            #"msg="bad token:" password="hunter2""#, "+ echo 'Access token:' hunter2", #""Password:" hunter2"#,
+            #"{"log":"msg=\"bad token:\" password=\"hunter2\""}"#,
             // An attribute that quotes a tag does not end its own.
             #"<password hint="&lt;token&gt;">hunter2</password>"#,
             #"<password hint="a &lt;pin&gt; b">hunter2</password>"#,

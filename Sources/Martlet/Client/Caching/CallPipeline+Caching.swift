@@ -42,9 +42,13 @@ extension CallPipeline {
 
     /// Sends a request on behalf of the cache.
     func run(
-        _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket
+        _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket,
+        responseWasLost: (@Sendable (ServerResponse) -> Void)? = nil
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
-        guard ticket.isStoring else { return try await runWriting(request, at: origin, for: call, with: ticket) }
+        guard ticket.isStoring else {
+            return try await runWriting(
+                request, at: origin, for: call, with: ticket, responseWasLost: responseWasLost)
+        }
         do {
             return try await runReading(request, at: origin, for: call, with: ticket)
         } catch {
@@ -55,13 +59,15 @@ extension CallPipeline {
 
     /// Sends a request that may change what is stored.
     private func runWriting(
-        _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket
+        _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket,
+        responseWasLost: (@Sendable (ServerResponse) -> Void)? = nil
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         var target: String?
         // Without a response the server may still have performed the request.
         var mayHaveChanged = true
         defer { if mayHaveChanged { ticket.invalidate(redirectedTo: target) } }
-        let (response, report) = try await attemptRunner.run(request, at: origin, for: call)
+        let (response, report) = try await attemptRunner.run(
+            request, at: origin, for: call, responseWasLost: responseWasLost)
         target = report.redirectTarget
         mayHaveChanged = report.redirectTarget != nil || response.status < 400
         return (response, report)

@@ -168,7 +168,8 @@ struct CallAttempt {
         call.observation?.attemptWillStart(call.context, request)
         let (response, report) =
             if let ticket {
-                try await pipeline.run(request, at: origin, for: call, with: ticket)
+                try await pipeline.run(
+                    request, at: origin, for: call, with: ticket, responseWasLost: responseWasLost)
             } else {
                 try await pipeline.attemptRunner.run(
                     request, at: origin, for: call, responseWasLost: responseWasLost)

@@ -124,7 +124,6 @@ struct SessionStateMachine: Hashable, Sendable {
         bystanders = []
         probers = []
         lastProbers = []
-        lastProbers = []
     }
 }
 

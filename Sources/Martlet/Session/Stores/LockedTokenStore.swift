@@ -246,7 +246,8 @@ private struct LockedRecord {
                 }
                 return StoreContent(reading: .found(session), mark: mark)
             } catch {
-                guard store.keepsMarkInPlace, let inPlace = try? EndMark(encoded: bytes) else {
+                // A store that keeps no mark there now may have kept one in an earlier version.
+                guard store.markFile == nil, let inPlace = try? EndMark(encoded: bytes) else {
                     return StoreContent(reading: .unavailable(error), mark: mark)
                 }
                 return StoreContent(reading: .ended(inPlace), mark: inPlace, isMark: true)

@@ -95,8 +95,9 @@ extension TokenStore where Self == AnyTokenStore {
     ///   - storage: The storage of the session.
     ///   - key: The key of the session in the storage.
     ///   - folder: The folder of the lock files, the same in all processes that share the session; it is created when
-    ///     needed. `nil` if only one process uses the value. After a sign-out, the value then still exists: it says
-    ///     that the session has ended, and contains neither a token nor a user.
+    ///     needed. `nil` if only one process uses the value. After a sign-out, the value then still exists, except in
+    ///     the Keychain: it says that the session has ended, and contains neither a token nor a user. In the Keychain,
+    ///     tokens that are adopted for the first time after a sign-out begin a session.
     public static func secure(_ storage: some SecureStorage, key: String, folder: String?) -> AnyTokenStore {
         AnyTokenStore(SecureTokenStore(storage: storage, key: key, folder: folder))
     }

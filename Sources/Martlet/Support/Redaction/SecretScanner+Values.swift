@@ -192,8 +192,16 @@ extension SecretScanner {
     /// `<input placeholder="Password:" value="…">` and `msg="no token:" password="…"`.
     private mutating func endsAttribute(_ quote: Symbol, _ separator: Separator) -> Bool {
         guard separator.nameQuote == nil, closesText(quote) else { return false }
-        let next = separator.end + quote.length
-        return next >= bytes.count || symbol(at: next).byte.isBlank || "/>".utf8.contains(symbol(at: next).byte)
+        let close = separator.end + quote.length
+        let start = skipBlanks(from: close)
+        var end = start
+        while end < min(start + Self.lookAhead, bytes.count) {
+            let symbol = symbol(at: end)
+            guard symbol.byte.isLetter || symbol.byte.isDigit || "-_.:".utf8.contains(symbol.byte) else { break }
+            end += symbol.length
+        }
+        guard end == start else { return start > close && symbol(at: end).byte == UInt8(ascii: "=") }
+        return tag != nil && "/>".utf8.contains(symbol(at: start).byte)
     }
 
     private func closesText(_ quote: Symbol) -> Bool {
