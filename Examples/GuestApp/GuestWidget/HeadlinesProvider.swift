@@ -11,20 +11,20 @@ struct HeadlinesEntry: TimelineEntry {
 /// Gives WidgetKit the content, and starts to load newer articles.
 struct HeadlinesProvider: TimelineProvider {
     func placeholder(in context: Context) -> HeadlinesEntry {
-        HeadlinesEntry(content: .unknown)
+        HeadlinesEntry(content: .loading)
     }
 
     func getSnapshot(in context: Context, completion: @escaping @Sendable (HeadlinesEntry) -> Void) {
         Task {
             let plan = await WidgetServices.shared?.headlines.plan()
-            completion(HeadlinesEntry(content: plan?.content ?? .unknown))
+            completion(HeadlinesEntry(content: plan?.content ?? .loading))
         }
     }
 
     func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<HeadlinesEntry>) -> Void) {
         Task {
             guard let services = WidgetServices.shared else {
-                return completion(Timeline(entries: [HeadlinesEntry(content: .unknown)], policy: .never))
+                return completion(Timeline(entries: [HeadlinesEntry(content: .loading)], policy: .never))
             }
             let plan = await services.headlines.plan()
             // WidgetKit may end the widget once it has the timeline. The download continues.

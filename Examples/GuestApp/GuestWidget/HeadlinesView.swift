@@ -12,7 +12,8 @@ struct HeadlinesView: View {
             case .titles(let titles) where titles.isEmpty: Text("No Articles Yet")
             case .titles(let titles): Text(titles.prefix(3).joined(separator: "\n")).font(.headline)
             case .signedOut: Text("Open the app to sign in.")
-            case .unknown: Text("Unlock the device to see your articles.")
+            case .loading: Text("Loading Your Articles")
+            case .locked: Text("Unlock the device to see your articles.")
             }
         }
         .privacySensitive()
@@ -22,4 +23,5 @@ struct HeadlinesView: View {
 
 #Preview("Titles") { HeadlinesView(content: .titles(["Wrens", "Larks"])) }
 #Preview("Signed out") { HeadlinesView(content: .signedOut) }
-#Preview("Nothing known") { HeadlinesView(content: .unknown) }
+#Preview("Loading") { HeadlinesView(content: .loading) }
+#Preview("Locked") { HeadlinesView(content: .locked) }

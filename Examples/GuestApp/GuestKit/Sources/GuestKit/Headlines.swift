@@ -15,8 +15,10 @@ public struct Headlines: Sendable {
         case titles([String])
         /// The user has to sign in, which is possible in the app.
         case signedOut
-        /// Nothing is known yet: a placeholder.
-        case unknown
+        /// The articles have not been loaded yet: a placeholder.
+        case loading
+        /// The session cannot be read before the device is unlocked.
+        case locked
     }
 
     /// The next step of the widget.
@@ -63,11 +65,11 @@ public struct Headlines: Sendable {
         switch await tokens.restore() {
         case .signedIn(let session):
             let known = snapshot.flatMap { $0.session == session.id.rawValue ? $0 : nil }
-            return Plan(content: known.map { .titles($0.titles) } ?? .unknown, loads: true, pause: 30 * 60)
+            return Plan(content: known.map { .titles($0.titles) } ?? .loading, loads: true, pause: 30 * 60)
         case .loading, .unavailable:
             // The device has not been unlocked since it started, so nothing can be read. The user is not signed out:
             // the widget keeps showing its content, and deletes nothing. WidgetKit asks again later.
-            return Plan(content: snapshot.map { .titles($0.titles) } ?? .unknown, loads: false, pause: 15 * 60)
+            return Plan(content: snapshot.map { .titles($0.titles) } ?? .locked, loads: false, pause: 15 * 60)
         case .signedOut, .expired, .unreadable:
             // Another user may sign in.
             try? FileManager.default.removeItem(atPath: file)

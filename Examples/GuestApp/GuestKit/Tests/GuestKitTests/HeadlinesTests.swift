@@ -38,7 +38,7 @@ import Testing
     @Test("the widget shows the titles that were loaded last, even after a launch") func titles() async throws {
         try await withContainer { folder, store in
             let headlines = launch(folder, store)
-            #expect(await headlines.plan().content == .unknown)
+            #expect(await headlines.plan().content == .loading)
             try await load(headlines, in: folder)
             #expect(await launch(folder, store).plan().content == .titles(["Wrens", "Larks"]))
         }
@@ -55,7 +55,7 @@ import Testing
             #expect(!plan.loads)
             // Nothing has been loaded yet: a placeholder.
             try FileManager.default.removeItem(atPath: folder + "/headlines.json")
-            #expect(await launch(folder, store).plan().content == .unknown)
+            #expect(await launch(folder, store).plan().content == .locked)
             store.isLocked = false
             #expect(await launch(folder, store).plan().loads)
         }
@@ -77,7 +77,7 @@ import Testing
         try await withContainer { folder, store in
             try await load(launch(folder, store), in: folder)
             try await tokens(store).signIn(with: Tokens(accessToken: "access-2", refreshToken: "refresh-2"))
-            #expect(await launch(folder, store).plan().content == .unknown)
+            #expect(await launch(folder, store).plan().content == .loading)
         }
     }
 }
