@@ -51,6 +51,29 @@ struct RedactionTests {
             #"<password hint="&lt;token&gt;">hunter2</password>"#,
             #"<password hint="a &lt;pin&gt; b">hunter2</password>"#,
             #"<password hint="<token>">hunter2</password>"#,
+            // Names of two words.
+            #"{"API Key":"hunter2"}"#, #"{"page":3,"Your secret key": "a hunter2"}"#, "Session ID: hunter2",
+            "otp_code=hunter2", #"{"pinCode":"hunter2"}"#, #"{"user_pass":"hunter2"}"#, "code_verifier=hunter2",
+            // Errors of a FastAPI server repeat the input.
+            #"{"detail":[{"type":"x","loc":["body","password"],"msg":"too short","input":"a hunter2","ctx":{"a":8}}]}"#,
+            #"{"loc": [ "body", "user", "pin" ], "input": {"a": "hunter2"}}"#, "session token={hunter2}",
+            "--b\r\nContent-Disposition: form-data; filename=\"a.txt\"; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n",
+            // Encoders of forms leave some marks as they are.
+            #"{"next":"https://h/cb?r=%2Fx%3Ftoken%3Dabc!hunter2"}"#, #"s=%7B%22password%22%3A%22!hunter2%22%7D"#,
+            "u=https%3A%2F%2Fada%3Aabc!hunter2%40h", "q=a%20b,pin=hunter2",
+            // Objects of Ruby, in angle brackets.
+            #"undefined method for #<Client:0x0001 @opts={:password=>"hunter2"}>"#,
+            #"<ActionController::Parameters {"password"=>"hunter2"} permitted: false>"#,
+            // A text in quotes after `session:`.
+            "{ session: 'hunter2' }", #"Login(session: "hunter2")"#, #"{"query":"logout(session:\"hunter2\"){ok}"}"#,
+            // Words of names.
+            "pass1=hunter2", "DB_PASS=hunter2", #"{"pin1":"hunter2"}"#, "X-Pin: hunter2", "user.pin=hunter2",
+            // Lists of lines.
+            "- name: \"DB_PASSWORD\"\n  type: x\n  value: hunter2",
+            "name = \"DB_PIN\"\ntype = \"x\"\nvalue = \"hunter2\"",
+            // Markup in another text.
+            #"{"msg":"usage: <token ","xml":"<Password> hunter2</Password>"}"#,
+            #""<span class=k>password</span>" => "<span class=s title="7 characters">hunter2</span>""#,
             // A word ends where an element with a secret begins.
             #"<p>token: abc<password type="text">a hunter2</password></p>"#,
             #"<!-- token: --><password type="text">a hunter2</password>"#,
@@ -511,7 +534,9 @@ struct RedactionTests {
             "the background session: com.example.app is gone", #"{"total_tokens":42,"tokens":3,"secrets":2}"#,
             "X-RateLimit-Remaining-Tokens: 149984", #"{"usage":"login <user> <password>","page":3}"#,
             "the <password>'s length", "an Optional<Token>.none",
-            #"{"fields":["password"],"value":"3"}"#, #"{"field":"password","message":"is too short"}"#,
+            #"{"fields":["password"],"value":"3"}"#, #"{"loc":["password","page"],"input":"3"}"#,
+            #"[{"loc":["password"],"msg":"x"},{"loc":["page"],"input":"3"}]"#, "{\"input\":\"3\"}", "a secret key",
+            #"{"field":"password","message":"is too short"}"#,
             #"The "password" field, value: 3"#, #"<input name="password"><b>3</b>"#, "// see ada@example.com",
             "<p>a wrong password</p><b>1</b><value>3</value>", "<p> a wrong password </p><b>1</b><value>3</value>",
             "<p> password <b>1</b><value>3</value></p>", "<p>password <b>1</b><value>3</value></p>",
@@ -563,7 +588,8 @@ struct RedactionTests {
         "markup keeps what is no secret",
         arguments: [
             "<td>name</td><td>Ada</td>", "<member><value>Ada</value><name>user</name></member>",
-            #"<div id="password">Choose a password</div>"#, "<value>Ada</value></member><name>password</name>",
+            #"<div id="password">Choose a password</div>"#, #"<label>password</label><input name="q"><p>7</p>"#,
+            "<value>Ada</value></member><name>password</name>",
             "--b\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\nAda\r\n--b--\r\n",
         ])
     func harmlessMarkup(text: String) {

@@ -45,8 +45,6 @@ extension Redaction {
         var firstWord: Int?
         /// The index of the first letter after the last separator.
         var lastWord = 0
-        /// The index of the first letter after the last dot, as in `user.pin`.
-        var lastMember = 0
         /// The last separator.
         var separator: UInt8?
     }
@@ -84,7 +82,8 @@ extension Redaction {
             if kind != .token { return .several }
             return letters.count == 6 ? .words : .tokens
         }
-        if secretNames.contains(where: { letters.elementsEqual($0) || letters[name.lastMember...].elementsEqual($0) })
+        let lastWord = stem[min(name.lastWord, stem.endIndex)...]
+        if secretNames.contains(where: { stem.elementsEqual($0) || lastWord.elementsEqual($0) })
             || letters[name.lastWord...].elementsEqual(sessionAbbreviation)
             || secretStems.contains(where: { letters.contains(run: $0) })
         {
@@ -92,6 +91,18 @@ extension Redaction {
         }
         return kind(ofField: name)
     }
+
+    /// The kind of secret that two words announce, as in `API Key` and `Session ID`.
+    static func kind(ofTwoWords name: NameLetters) -> SecretKind? {
+        let letters = name.all[...]
+        return kind(ofSuffix: letters.last == UInt8(ascii: "s") ? letters.dropLast() : letters)
+    }
+
+    /// The last words of names that consist of two.
+    static let lastWords = ["key", "keys", "id", "code", "verifier"].map { Array($0.utf8) }
+
+    /// The number of letters of `Private`, `Session`, and other first words of names that consist of two.
+    static let longestFirstWord = 7
 
     private static func kind(ofSuffix letters: ArraySlice<UInt8>) -> SecretKind? {
         guard let end = letters.last, let suffixes = secretSuffixes[end] else { return nil }
@@ -119,11 +130,12 @@ extension Redaction {
             ("authorization", .authorization), ("cookie", .cookie), ("token", .token), ("secret", .other),
             ("secretkey", .other), ("privatekey", .other), ("accesskey", .other), ("apikey", .other), ("otp", .other),
             ("pwd", .other), ("passcode", .other), ("sessionid", .other), ("sessid", .other), ("sessionkey", .other),
+            ("pincode", .other), ("otpcode", .other), ("userpass", .other), ("codeverifier", .other),
         ]
         return Dictionary(grouping: names.map { (Array($0.utf8), $1) }) { $0.0.last ?? 0 }
     }()
 
-    /// Names that count only as a whole: as parts, they occur in ordinary words.
+    /// Names that count only as words: as parts, they occur in other words.
     private static let secretNames = ["bearer", "dpop", "pin", "pass"].map { Array($0.utf8) }
 
     /// Parts of names that announce a secret anywhere in a name.
@@ -152,13 +164,12 @@ extension Redaction.NameLetters {
             if firstWord == nil { firstWord = all.count }
             lastWord = all.count
             separator = byte
-            if byte == UInt8(ascii: ".") { lastMember = all.count }
         }
     }
 
     mutating func removeAll() {
         all.removeAll(keepingCapacity: true)
-        (firstWord, lastWord, lastMember, separator) = (nil, 0, 0, nil)
+        (firstWord, lastWord, separator) = (nil, 0, nil)
     }
 }
 

@@ -8,6 +8,8 @@ extension SecretScanner {
         let bracket: Symbol
         /// Whether the element contains a secret.
         var isSecret: Bool
+        /// The number of texts in quotes around the tag.
+        var quotes = 0
         /// Whether an attribute names the element's content, as in `<entry key="password">`.
         var namesSecret = false
         /// Whether a word precedes the tag, which could then be the parameter of a generic type: `Array<Token>`.
@@ -42,14 +44,15 @@ extension SecretScanner {
         steps += name.count
         let next = self.symbol(at: end).byte
         // `<password: x>` is not an element.
+        let isVoid = Self.voidElements.contains(letters.all)
         let isSecret =
-            (Redaction.kind(of: letters) != nil || elementPair != nil && Self.isValueName(letters.all))
+            (Redaction.kind(of: letters) != nil || elementPair != nil && !isVoid && Self.isValueName(letters.all))
             && (next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || next.isBlank)
             && separator(after: end, for: .tag) == nil
         // A bracket within an attribute's value does not end the tag.
         if let tag, tag.isSecret, !quotes.isEmpty { return }
         let followsWord = isWord(at: start - 1) || isMask(at: start - Redaction.mask.utf8.count)
-        tag = Tag(name: name, bracket: symbol, isSecret: isSecret, followsWord: followsWord)
+        tag = Tag(name: name, bracket: symbol, isSecret: isSecret, quotes: quotes.count, followsWord: followsWord)
     }
 
     mutating func takeTagEnd(_ symbol: Symbol) {

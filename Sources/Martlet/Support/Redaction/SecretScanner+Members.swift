@@ -18,6 +18,7 @@ extension SecretScanner {
     mutating func leaveScopes(at end: Int) {
         if let object = tokenObject, object.quotes > quotes.count { tokenObject = nil }
         if let pair, pair.quotes > quotes.count { self.pair = nil }
+        if let tag, tag.quotes > quotes.count { self.tag = nil }
         leaveUnnamedValues(.text, at: end)
         leaveFieldList(isBracket: false)
     }
@@ -78,14 +79,45 @@ extension SecretScanner {
         if let open, end == nameEnd, let value = nextItem(after: name, in: open, at: following) {
             return maskText(of: name, from: value, isField: false)
         }
-        guard let open, isWholeText(name), let member = memberName(before: open.start) else { return }
-        if member.elementsEqual("name".utf8), let content = startOfPart(named: open, after: end + closing.length) {
+        guard let open, isWholeText(name) else { return }
+        noteMember(of: name, in: open, within: around, to: end + closing.length)
+    }
+
+    /// Notes that the name of a secret is the whole text of a member.
+    private mutating func noteMember(of name: Name, in open: Quote, within around: Int, to end: Int) {
+        let following = skipBlanks(from: end)
+        guard let member = memberName(before: open.start) else {
+            if byte(at: following) == UInt8(ascii: "]"), endsLocation(at: open.start) {
+                openPair(Scope(depth: 1, quotes: around))
+            }
+            return
+        }
+        if member.elementsEqual("name".utf8), let content = startOfPart(named: open, after: end) {
             return maskPart(from: content)
         }
-        let endsAtLine = tag == nil && !",}])".utf8.contains(byte(at: following))
-        openPair(Scope(depth: 0, quotes: around, isTag: tag != nil, endsAtLine: endsAtLine))
+        let hasNoMark = tag == nil && !",}])".utf8.contains(byte(at: following))
+        // Without a mark, an object ends with its line, or is a list of lines as in YAML and TOML.
+        let isList = Self.keyNames.contains(member) && endsLine(at: end)
+        openPair(
+            Scope(
+                depth: 0, quotes: around, isTag: tag != nil, endsAtLine: hasNoMark && !isList,
+                endsAtName: hasNoMark && isList))
         noteKey(member)
         maskUnnamedValues(of: name, within: around, before: open.start)
+    }
+
+    /// Whether only white space stands between an index and the next line.
+    private mutating func endsLine(at start: Int) -> Bool {
+        let end = skipBlanks(from: start, acrossLines: false)
+        return end < bytes.count && symbol(at: end).byte.isLineBreak
+    }
+
+    /// Whether the last item of a list that locates a value starts at an index, as in
+    /// `"loc": ["body", "password"], "input": "…"` of a FastAPI server.
+    private mutating func endsLocation(at end: Int) -> Bool {
+        var index = end
+        while end - index < Self.lookAhead, index > 0, !"[]{}:=".utf8.contains(byte(at: index - 1)) { index -= 1 }
+        return byte(at: index - 1) == UInt8(ascii: "[") && memberName(before: index - 1) == Array("loc".utf8)
     }
 
     /// The first symbol from an index on that is not white space. The index moves to it.
@@ -100,9 +132,7 @@ extension SecretScanner {
 
     /// The index of the content of a part of a multipart form, whose header ends with an empty line.
     private mutating func startOfPart(named open: Quote, after start: Int) -> Int? {
-        let before = bytes[max(0, open.start - 24)..<open.start].map(\.lowercased)
-        steps += before.count
-        guard before.indices.contains(where: { before[$0...].starts(with: "form-data".utf8) }) else { return nil }
+        guard followsFormData(open) else { return nil }
         var (index, breaks, marks) = (start, 0, 0)
         // The other fields of the part, and a file name in quotes.
         while index < min(start + 250, bytes.count), marks <= 2 {
@@ -114,6 +144,19 @@ extension SecretScanner {
             if breaks == 2 { return index }
         }
         return nil
+    }
+
+    /// Whether a text is the name of a part of a multipart form. A file name may precede it.
+    private mutating func followsFormData(_ name: Quote) -> Bool {
+        let near = lettersBefore(name.start, count: 24)
+        if near.contains(text: "form-data") { return true }
+        guard near.contains(text: "\"; ") else { return false }
+        return lettersBefore(name.start, count: 200).contains(text: "form-data; filename")
+    }
+
+    private mutating func lettersBefore(_ end: Int, count: Int) -> [UInt8] {
+        steps += min(count, end)
+        return bytes[max(0, end - count)..<end].map(\.lowercased)
     }
 
     /// Masks the content of a part up to the next delimiter, or to the end of the text.
@@ -247,7 +290,7 @@ extension SecretScanner {
         valueNames.contains(name) || name.suffix(5).elementsEqual(valueNames[0])
     }
 
-    private static let valueNames = ["value", "values", "val", "content"].map { Array($0.utf8) }
+    private static let valueNames = ["value", "values", "val", "content", "input"].map { Array($0.utf8) }
 
     /// Attributes that name the content of their element, as in `<entry key="password">…</entry>`.
     static let keyNames = ["key", "name"].map { Array($0.utf8) }
@@ -273,4 +316,10 @@ extension SecretScanner {
 
     private static let harmlessEnds = ["at", "type", "date", "time", "until"].map { Array($0.utf8) }
     private static let harmlessStarts = ["expir", "created", "issued", "updated"].map { Array($0.utf8) }
+}
+
+extension [UInt8] {
+    fileprivate func contains(text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in indices.contains { self[$0...].starts(with: text) } }
+    }
 }

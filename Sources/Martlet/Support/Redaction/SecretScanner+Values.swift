@@ -54,7 +54,7 @@ extension SecretScanner {
         switch first.byte {
         case let byte where byte.isQuote:
             maskText(of: name, from: start, isField: isField)
-        case UInt8(ascii: "{") where name.kind.isObject:
+        case UInt8(ascii: "{") where name.kind.isObject && !holdsWord(at: start):
             // The values in the object have names of their own.
             pass(to: start)
             enterTokenObject()
@@ -89,7 +89,7 @@ extension SecretScanner {
         if name.isPath { return false }
         switch name.kind {
         case .member: return quotes.count == tokenObject?.quotes
-        case .session: return name.startsField
+        case .session: return name.startsField || symbol(at: separator.end).byte.isQuote
         // A number or a word of a sentence may follow.
         case .words: return "[{\"'".utf8.contains(byte(at: separator.end))
         default: return true
@@ -105,6 +105,9 @@ extension SecretScanner {
         // Mask the text up to `end`, which has been read: another name in it must not read it again.
         if isField, end < bytes.count, !endsValue(at: end + symbol(at: end).length) {
             mask(start..<endOfField(name, from: end), after: start)
+        } else if end < bytes.count, byte(at: end - 1) == UInt8(ascii: "="), byte(at: content) == UInt8(ascii: "<") {
+            // The quotation mark of an attribute: Laravel shows `"<span title="7 characters">…</span>"`.
+            mask(content..<endOfMarkup(from: end), after: content)
         } else {
             mask(content..<end, after: content)
         }
@@ -116,6 +119,13 @@ extension SecretScanner {
         var end = endOfStructure(from: start, within: quote)
         if !endsValue(at: end) { end = isField ? endOfField(name, from: end) : endOfWord(from: end) }
         mask(start..<end, after: start)
+    }
+
+    /// Whether the braces at an index hold one word, as in `token={…}`, and no members.
+    private mutating func holdsWord(at start: Int) -> Bool {
+        var end = start + 1
+        while byte(at: end).isTokenCharacter { end += 1 }
+        return end > start + 1 && byte(at: end) == UInt8(ascii: "}")
     }
 
     /// Whether a parenthesis opens a list of lines, as in the description of an `NSDictionary`.
@@ -170,8 +180,8 @@ extension SecretScanner {
                 guard pass(symbol, in: &separator) else { return false }
                 continue
             // As in `"password" => "…"`.
-            case UInt8(ascii: ">") where separator.mark == UInt8(ascii: "=") && tag == nil:
-                guard byte(at: separator.end - 1) == UInt8(ascii: "=") else { break scan }
+            case UInt8(ascii: ">") where separator.mark == UInt8(ascii: "="):
+                guard isArrow(symbol, after: separator) else { break scan }
             default:
                 if passMarks(in: &separator, from: symbol.byte) { continue }
                 guard separator.allows(symbol.byte) else { break scan }
@@ -179,6 +189,15 @@ extension SecretScanner {
             separator.end += symbol.length
         }
         return separator.mark != 0
+    }
+
+    /// Whether an angle bracket after an equals sign belongs to an arrow, and does not end the tag around the index. In
+    /// `#<Client @opts={:password=>"…"}>`, there is no tag.
+    private mutating func isArrow(_ bracket: Symbol, after separator: Separator) -> Bool {
+        guard byte(at: separator.end - 1) == UInt8(ascii: "=") else { return false }
+        guard let tag, tag.matches(bracket) else { return true }
+        if tag.isSecret { return false }
+        return separator.nameQuote != nil || symbol(at: skipBlanks(from: separator.end + bracket.length)).byte.isQuote
     }
 
     /// The mark after a quotation mark that closes the text with a name, as in `"Password:": "…"`; 0 if the quotation

@@ -183,6 +183,7 @@ struct SecretScanner {
             quotes.removeAll()
             tokenObject?.quotes = 0
             pair?.quotes = 0
+            tag?.quotes = 0
             if pair?.endsAtLine == true { pair = nil }
             leaveQuotesOfLine(at: start)
         }
@@ -252,6 +253,8 @@ extension SecretScanner {
                 hasSlash = true
                 letters.removeAll()
                 piece = (0, false, false)
+            } else if !byte.isTokenCharacter {
+                piece = (0, false, false)
             } else {
                 piece.count += 1
                 piece.hasDigit = piece.hasDigit || byte.isDigit
@@ -274,7 +277,7 @@ extension SecretScanner {
                 run.letters.append(high << 4 | low)
                 for offset in 0..<3 { run.append(bytes[index + offset], isLetterOfName: false) }
                 index += 3
-            } else if byte.isTokenCharacter {
+            } else if byte.isTokenCharacter || run.hasPercent && continuesEscapedText(byte) {
                 run.append(byte)
                 index += 1
             } else {
@@ -285,6 +288,14 @@ extension SecretScanner {
                 index += symbol.length
             }
         }
+    }
+
+    /// Whether a mark at the index belongs to a text with percent escapes. Encoders leave these marks as they are, as
+    /// `encodeURIComponent` and `URLQueryItem` do.
+    private mutating func continuesEscapedText(_ mark: UInt8) -> Bool {
+        guard "!$'()*,;:@".utf8.contains(mark), decodings < 2, quotes.last?.mark != mark else { return false }
+        let next = byte(at: index + 1)
+        return next.isTokenCharacter || "!$()*,;:@".utf8.contains(next)
     }
 
     private mutating func takeRun() {
@@ -306,7 +317,10 @@ extension SecretScanner {
         if isSecret { replace(start..<index) }
         if !isSecret, isScheme, maskCredentials() { return }
         var name = Name(startsField: startsField, indentation: start - line.start, isPath: run.hasSlash)
-        guard let kind = kind(after: letter, at: start) ?? decoded.flatMap({ kind(ofDecoded: $0) }) else {
+        guard
+            let kind = kind(after: letter, at: start) ?? kindOfTwoWords(endingAt: start)
+                ?? decoded.flatMap({ kind(ofDecoded: $0) })
+        else {
             noteFieldList(named: run.letters.all)
             return noteUnnamedValue(of: name, run.letters.all)
         }
@@ -340,6 +354,18 @@ extension SecretScanner {
             return Redaction.kind(of: letters)
         }
         return nil
+    }
+
+    /// The kind of secret that the run announces together with the word before it, as in `"API Key"`.
+    private mutating func kindOfTwoWords(endingAt start: Int) -> Redaction.SecretKind? {
+        guard byte(at: start - 1) == UInt8(ascii: " "), Redaction.lastWords.contains(run.letters.all) else {
+            return nil
+        }
+        var first = start - 1
+        while start - first <= Redaction.longestFirstWord, byte(at: first - 1).isLetter { first -= 1 }
+        var letters = Redaction.NameLetters()
+        for byte in bytes[first..<start] + run.letters.all { letters.append(byte) }
+        return Redaction.kind(ofTwoWords: letters)
     }
 
     private mutating func takePath(from start: Int) {
