@@ -2,14 +2,26 @@ internal import HTTPTypes
 
 /// The directives of a `Cache-Control` field (RFC 9111, section 5.2).
 struct CacheControl: Sendable {
-    /// Arguments by lowercase name; empty for a directive without one.
-    private var arguments: [String: String] = [:]
+    private struct Argument {
+        /// Whether the directive has no argument.
+        let isEmpty: Bool
+        /// The number of seconds; `nil` if the argument is none.
+        let seconds: Duration?
+
+        init(_ text: String) {
+            isEmpty = text.isEmpty
+            seconds = CacheControl.seconds(text)
+        }
+    }
+
+    /// Arguments by the lowercase names of their directives.
+    private var arguments: [String: Argument] = [:]
 
     init(_ fields: HTTPFields) {
         guard let text = fields[.cacheControl] else {
             // HTTP/1.0 servers know only `Pragma` (section 5.4).
             if let name = HTTPField.Name("Pragma"), fields[name]?.lowercased().contains("no-cache") == true {
-                arguments["no-cache"] = ""
+                arguments["no-cache"] = Argument("")
             }
             return
         }
@@ -32,7 +44,7 @@ struct CacheControl: Sendable {
     /// The argument as a number of seconds; `nil` if the directive is missing. An invalid argument counts as zero
     /// (section 4.2.1).
     func duration(_ name: String) -> Duration? {
-        arguments[name].map { Self.seconds($0) ?? .zero }
+        arguments[name].map { $0.seconds ?? .zero }
     }
 
     /// `max-stale` without an argument accepts every age.
@@ -50,9 +62,8 @@ struct CacheControl: Sendable {
     /// If a directive occurs twice, the stricter one counts.
     private mutating func add(_ name: String, _ argument: String) {
         guard !name.isEmpty else { return }
-        if let earlier = arguments[name], (Self.seconds(earlier) ?? .zero) <= (Self.seconds(argument) ?? .zero) {
-            return
-        }
+        let argument = Argument(argument)
+        if let earlier = arguments[name], (earlier.seconds ?? .zero) <= (argument.seconds ?? .zero) { return }
         arguments[name] = argument
     }
 

@@ -103,9 +103,10 @@ extension NetworkClient {
             request: cookies?.adding(to: state.request, at: state.context.origin) ?? state.request,
             statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
             connectivityTimeout: endpoint.connectivityTimeout)
+        // An endpoint may compute its fields, so that another reading could give a request that does not match the key.
         let outcome = await calls.run(key) { [pipeline, call] in
             do throws(NetworkError) {
-                return .success(try await pipeline.perform(call))
+                return .success(try await pipeline.perform(call, built: state))
             } catch {
                 return .failure(error)
             }

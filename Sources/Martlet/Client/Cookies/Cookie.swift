@@ -28,6 +28,8 @@ struct Cookie: Sendable {
     let expiresAt: Duration?
     /// Rises with each new cookie.
     var number = 0
+    /// Rises with each use: with a response that sets the cookie, and a request that sends it.
+    var lastUse = 0
 
     func isSame(as other: Cookie) -> Bool {
         name == other.name && domain == other.domain && path == other.path && isHostOnly == other.isHostOnly

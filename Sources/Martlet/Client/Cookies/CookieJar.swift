@@ -150,8 +150,9 @@ final class CallCookies: Sendable {
             // Check while the jar is locked: the end of the session, which removes its cookies, must not come in
             // between.
             guard isCurrent(store) else { return }
-            for cookie in cookies where !store.protects(from: cookie, at: origin, in: spaces.write) {
-                store.insert(cookie, in: spaces.write, at: moment.uptime)
+            let (space, now) = (spaces.write, moment.uptime)
+            for cookie in cookies where !store.protects(from: cookie, at: origin, in: space, at: now) {
+                store.insert(cookie, in: space, at: now)
             }
         }
     }
@@ -161,7 +162,7 @@ final class CallCookies: Sendable {
         guard store.timesEmptied == owner.timesJarEmptied else { return false }
         guard let tokens else { return true }
         // A session that expires during a sign-in does not end the sign-in, which has cookies of its own.
-        return signIn == nil ? tokens.isCurrent(owner) : tokens.epoch == owner.state.epoch
+        return signIn == nil ? tokens.isCurrent(owner) : tokens.acceptsSignIn(since: owner.state.epoch)
     }
 }
 

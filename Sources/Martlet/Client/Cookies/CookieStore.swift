@@ -8,6 +8,11 @@ enum CookieSpace: Hashable, Sendable {
     case signIn(Int)
     /// The cookies of a sign-in that starts this session.
     case upcoming(SessionID)
+
+    /// Whether expired cookies are kept: with them, a response to the sign-in removes cookies that were set before it.
+    var keepsExpired: Bool {
+        if case .signIn = self { true } else { false }
+    }
 }
 
 /// Held by the work that a manager does at the end of a session. If the manager is released first, so is this object,
@@ -27,6 +32,7 @@ struct CookieStore {
     /// The managers that remove the cookies of a session when it ends. Several managers may share one session.
     private var followers: [SessionID: [Following]] = [:]
     private var created = 0
+    private var uses = 0
     private var signIns = 0
     /// The number of times the jar was emptied. A call that was made before that neither sends nor sets cookies.
     private(set) var timesEmptied = 0
@@ -104,29 +110,35 @@ struct CookieStore {
     mutating func insert(_ new: Cookie, in space: CookieSpace, at now: Duration? = nil) {
         var (new, all) = (new, cookies[space] ?? [])
         created += 1
-        new.number = created
+        uses += 1
+        (new.number, new.lastUse) = (created, uses)
         if let index = all.firstIndex(where: { $0.isSame(as: new) }) {
             // A cookie keeps its place when its value changes (RFC 6265, section 5.3, step 11).
             new.number = all[index].number
             all.remove(at: index)
         }
         all.append(new)
-        if let now { all.removeAll { $0.isExpired(at: now) } }
-        let neighbors = all.filter { $0.domain == new.domain }
-        if neighbors.count > Self.maximumPerDomain, let oldest = neighbors.map(\.number).min() {
-            all.removeAll { $0.number == oldest }
-        }
-        if all.count > Self.maximumCount, let oldest = all.map(\.number).min() {
-            all.removeAll { $0.number == oldest }
-        }
+        if let now, !space.keepsExpired { all.removeAll { $0.isExpired(at: now) } }
+        let neighbors = all.indices.filter { all[$0].domain == new.domain }
+        if neighbors.count > Self.maximumPerDomain { Self.removeOne(of: neighbors, from: &all) }
+        if all.count > Self.maximumCount { Self.removeOne(of: Array(all.indices), from: &all) }
         cookies[space] = all
     }
 
+    /// Removes the cookie that was unused for the longest time, and `Secure` cookies only after all others.
+    private static func removeOne(of indices: [Int], from cookies: inout [Cookie]) {
+        let worst = indices.min {
+            let (first, second) = (cookies[$0], cookies[$1])
+            return first.isSecure == second.isSecure ? first.lastUse < second.lastUse : !first.isSecure
+        }
+        if let worst { cookies.remove(at: worst) }
+    }
+
     /// Whether an unencrypted origin would replace a `Secure` cookie.
-    func protects(from new: Cookie, at origin: Origin, in space: CookieSpace) -> Bool {
+    func protects(from new: Cookie, at origin: Origin, in space: CookieSpace, at now: Duration) -> Bool {
         guard origin.isInsecure else { return false }
         return (cookies[space] ?? []).contains { old in
-            old.isSecure && old.name == new.name && Cookie.isPath(new.path, under: old.path)
+            old.isSecure && !old.isExpired(at: now) && old.name == new.name && Cookie.isPath(new.path, under: old.path)
                 && (Cookie.isHost(old.domain, in: new.domain) || Cookie.isHost(new.domain, in: old.domain))
         }
     }
@@ -135,12 +147,16 @@ struct CookieStore {
     mutating func find(_ spaces: [CookieSpace], for origin: Origin, path: String, at now: Duration) -> [Cookie] {
         var found: [Cookie] = []
         for space in spaces {
-            guard let all = cookies[space], !all.isEmpty else { continue }
-            if all.contains(where: { $0.isExpired(at: now) }) { cookies[space] = all.filter { !$0.isExpired(at: now) } }
-            for cookie in all where !cookie.isExpired(at: now) && cookie.matches(origin, path: path) {
-                found.removeAll { $0.isSame(as: cookie) }
-                found.append(cookie)
+            guard var all = cookies[space], !all.isEmpty else { continue }
+            if !space.keepsExpired { all.removeAll { $0.isExpired(at: now) } }
+            for index in all.indices where all[index].matches(origin, path: path) {
+                found.removeAll { $0.isSame(as: all[index]) }
+                guard !all[index].isExpired(at: now) else { continue }
+                uses += 1
+                all[index].lastUse = uses
+                found.append(all[index])
             }
+            cookies[space] = all
         }
         return found.sorted {
             let (first, second) = ($0.path.utf8.count, $1.path.utf8.count)

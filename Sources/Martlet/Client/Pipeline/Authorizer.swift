@@ -292,6 +292,11 @@ struct Authorizer: Sendable {
         if !values.isEmpty, !values.contains(where: { Self.has(token, in: $0) }) { call.context.stamp = nil }
     }
 
+    /// Whether a response says that the server does not accept the token.
+    func isRejected(_ response: ServerResponse, to call: borrowing CallState) -> Bool {
+        tokens.accessTokenRejection.isRejected(response, to: call.request)
+    }
+
     /// Removes the token from a request that an interceptor has redirected to another origin, or has made a TRACE.
     func removeToken(from request: inout HTTPRequest, for call: inout CallState) {
         guard call.context.stamp != nil else { return }
@@ -312,7 +317,7 @@ struct Authorizer: Sendable {
     func validate(
         _ response: ServerResponse, for call: inout CallState, mayReplay: Bool
     ) async throws(NetworkError) {
-        guard tokens.accessTokenRejection.isRejected(response, to: call.request) else {
+        guard isRejected(response, to: call) else {
             if let acceptance = call.authorization.awaitedAcceptance, StatusCodes.successful.contains(response.status),
                 let stamp = call.context.stamp
             {

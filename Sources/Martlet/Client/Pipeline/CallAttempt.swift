@@ -185,9 +185,11 @@ struct CallAttempt {
     }
 
     /// Fails the attempt if the response rejects its token, or if an interceptor does not accept the response.
-    private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
+    private mutating func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
         if case .server = source {
             try await pipeline.authorizer?.validate(response, for: &call, mayReplay: !isPerformed)
+            // If the call may not be replayed, its caller gets the rejection. Other calls must not.
+            if ticket != nil, pipeline.authorizer?.isRejected(response, to: call) == true { ticket = nil }
         }
         guard pipeline.hasInterceptors else { return }
         do {

@@ -54,12 +54,17 @@ final class CallPipeline: Sendable {
     ///
     /// A failure is reported to the observers here; a success is reported when the caller gets the result.
     @inline(never)
-    func perform(_ outgoing: OutgoingCall) async throws(NetworkError) -> CompletedCall {
+    func perform(_ outgoing: OutgoingCall, built: CallState? = nil) async throws(NetworkError) -> CompletedCall {
         let monitor = outgoing.monitor
         var bodyOutlivesCall = false
         defer { if !bodyOutlivesCall { monitor?.finish() } }
-        let length = await outgoing.body?.measured()
-        var call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }
+        var call: CallState
+        if let built {
+            call = built
+        } else {
+            let length = await outgoing.body?.measured()
+            call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }
+        }
         // Interceptors and files take time, and the token may change before they are done.
         if hasInterceptors || outgoing.body?.inspectsFiles == true { call.authorization.dropToken() }
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }

@@ -42,6 +42,30 @@ import Testing
         #expect(try await app.client.text(Visit("/open", .get, .none)) != open)
     }
 
+    @Test("a response that rejects the token is not stored, although its caller gets it") func rejection() async throws
+    {
+        let backend = SimulatedBackend()
+        backend.beforeCall { request in
+            let text = request.bearer == "access-1" ? #"{"error":"UNAUTHENTICATED"}"# : "good"
+            return StubTransport.Response(200, headers: [.cacheControl: "max-age=60"], body: Data(text.utf8))
+        }
+        let rejection = AccessTokenRejection { response, _ in
+            String(decoding: response.body, as: UTF8.self).contains("UNAUTHENTICATED")
+        }
+        let app = try await App.signedIn(backend, rejection: rejection) {
+            $0.cache = HTTPCache()
+            $0.observers = []
+        }
+        let patient = Call<Data>.get("/graphql")
+        var impatient = patient
+        impatient.allowsRefresh = false
+        let first = try await app.client.data(for: impatient)
+        #expect(String(decoding: first.value, as: UTF8.self).contains("UNAUTHENTICATED"))
+        let second = try await app.client.data(for: patient)
+        #expect(String(decoding: second.value, as: UTF8.self) == "good")
+        #expect(backend.refreshCalls == 1)
+    }
+
     @Test("a response that arrives after the sign-out is not stored") func late() async throws {
         let gate = Gate()
         let cache = HTTPCache()

@@ -107,6 +107,32 @@ import Testing
         #expect(requests.withLock { $0 } == 2)
     }
 
+    /// An endpoint that computes a header field each time.
+    private struct Numbered: APIEndpoint {
+        let path: RequestPath = "/a"
+        let authentication = AuthenticationRequirement.none
+        let readings = Locked(0)
+
+        var headers: HTTPFields {
+            let reading = readings.withLock { readings in
+                readings += 1
+                return readings
+            }
+            return [.userAgent: "app/\(reading)"]
+        }
+    }
+
+    @Test("the request that is sent is the one that callers join, although the endpoint computes a header field")
+    func computedFields() async throws {
+        let gate = Gate()
+        let (client, transport) = Self.client(gate)
+        gate.open()
+        let endpoint = Numbered()
+        try await client.send(endpoint)
+        #expect(endpoint.readings.withLock { $0 } == 1)
+        #expect(transport.requests.map { $0.headers[.userAgent] } == ["app/1"])
+    }
+
     @Test("other URLs, header fields, methods and writes are requests of their own") func different() async throws {
         let gate = Gate()
         let (client, transport) = Self.client(gate)

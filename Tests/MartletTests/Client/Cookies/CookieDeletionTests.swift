@@ -21,6 +21,49 @@ import Testing
         #expect(count == 100)
     }
 
+    @Test("the cookie that was unused the longest makes room, and a secure one last", arguments: [false, true])
+    func leastUsed(isSecure: Bool) async throws {
+        let session = "sid=1; Path=/" + (isSecure ? "; Secure" : "")
+        let transport = StubTransport { request in
+            guard request.number > 1 else { return .status(200, headers: [.setCookie: session]) }
+            var head: HTTPFields = [.setCookie: "old\(request.number)=1; Path=/old"]
+            if !isSecure { head.append(HTTPField(name: .setCookie, value: session)) }
+            return .status(200, headers: head)
+        }
+        let client = client(transport) { $0.cookies = CookieJar() }
+        for _ in 1...250 { _ = try await client.text(Visit("/other")) }
+        #expect(transport.requests.last?.headers[.cookie] == "sid=1")
+        _ = try await client.text(Visit("/old"))
+        #expect(transport.requests.last?.headers[.cookie]?.split(separator: ";").count == 100)
+    }
+
+    @Test("a cookie that the response to a sign-in deletes is not sent in its session") func deletedBySignIn()
+        async throws
+    {
+        let app = App {
+            $0.cookies = CookieJar()
+            $0.observers = []
+        }
+        let signedIn = app.backend.issue()
+        app.backend.beforeCall { request in
+            switch request.path {
+            case "/": return .status(200, headers: [.setCookie: "pre=1; Path=/"])
+            case "/login":
+                var head: HTTPFields = [.setCookie: "pre=; Path=/; Max-Age=0"]
+                head.append(HTTPField(name: .setCookie, value: "sid=ada; Path=/"))
+                let tokens = #"{"accessToken":"\#(signedIn.accessToken.reveal())","refreshToken":"r"}"#
+                return StubTransport.Response(200, headers: head, body: Data(tokens.utf8))
+            default: return .status(200)
+            }
+        }
+        await app.tokens.restore()
+        _ = try await app.client.text(Visit("/", .get, .none))
+        try await app.client.signIn(Visit("/login", .post), as: NoContent.self)
+        _ = try await app.client.text(Visit("/x"))
+        #expect(app.transport.requests(to: "/login").map { $0.headers[.cookie] } == ["pre=1"])
+        #expect(app.transport.requests(to: "/x").map { $0.headers[.cookie] } == ["sid=ada"])
+    }
+
     @Test("a deleted refresh cookie of another path is no refresh token") func deletedCookie() {
         var headers: HTTPFields = [.setCookie: "refresh=new; Path=/; HttpOnly"]
         headers.append(HTTPField(name: .setCookie, value: "refresh=; Path=/auth; Max-Age=0"))
