@@ -117,7 +117,7 @@ extension APIClient {
     /// Sends an endpoint and decodes the response.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func response<Value: Decodable & Sendable>(
-        for endpoint: any Endpoint, as type: Value.Type
+        for endpoint: any Endpoint, as type: Value.Type = Value.self
     ) async throws(NetworkError) -> NetworkResponse<Value> {
         try await response(for: endpoint, as: type, monitor: nil)
     }

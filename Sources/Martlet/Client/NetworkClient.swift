@@ -23,7 +23,7 @@ public final class NetworkClient: APIClient {
     /// The client's settings.
     public let config: NetworkConfig
     let pipeline: CallPipeline
-    private let gate: SignInGate?
+    let gate: SignInGate?
     /// The client that this one adds interceptors to.
     private let original: NetworkClient?
 

@@ -23,10 +23,12 @@ extension NetworkClient {
     /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
     /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens or cannot be decoded,
-    ///   in which case the tokens in it are revoked; ``NetworkError/storageUnavailable(_:_:)`` if the write failed and
+    ///   in which case the tokens in it are revoked; ``NetworkError/sessionChanged(_:)`` if a sign-out or another
+    ///   sign-in came first, unless that sign-in was automatic (``NetworkConfig/automaticSignIn``) or the registration
+    ///   of a guest; ``NetworkError/storageUnavailable(_:_:)`` if the write failed and
     ///   ``SessionPolicy/requiresSavedTokens`` is set. Then no user is signed in. After
     ///   ``NetworkError/cancelled(_:)``, no user is signed in either. Tokens that arrive after the cancellation are
-    ///   revoked, unless the sign-in is a GET with a cache, has a monitor, or uploads files or more than 1 MB.
+    ///   revoked, unless the sign-in is a GET with a cache, or uploads files or more than 1 MB.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(
         _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,
@@ -43,7 +45,7 @@ extension NetworkClient {
     /// banner.show(response.message ?? "Welcome, \(response.value.name)")
     /// ```
     public func signInResponse<Value: Decodable & Sendable>(
-        for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor? = nil,
+        for endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> NetworkResponse<Value> {
         // The token of the previous user must not go with a sign-in, unless the endpoint requires it.

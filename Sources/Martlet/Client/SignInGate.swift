@@ -36,16 +36,16 @@ struct SignInGate: Sendable {
         guard tokens.unattendedSignIn == nil, !tokens.isRefreshingHere else { return owner }
         let owner = try await known(owner, for: endpoint)
         guard owner.signInState == .signedOut else { return owner }
-        // Shared by all clients of the manager, so that they sign in once.
-        let shared = tokens.attachments.value {
-            Flight(flight: SingleFlight(time: tokens.time, outlivesCallers: true))
-        }
         while true {
-            guard let outcome = await shared.flight.run({ await run(client, for: endpoint) }) else {
+            guard let outcome = await flight.run({ await run(client, for: endpoint) }) else {
                 throw .cancelled(CallDescription(unsent: endpoint))
             }
             switch outcome.result {
-            case .success(let owner): return owner
+            case .success(let signedIn):
+                // The user may have signed out since. A call that was made after that signs in again.
+                guard signedIn.signInState == .signedOut, outcome.epoch < owner.epoch,
+                    owner.epoch == tokens.currentOwner.epoch
+                else { return signedIn }
             case .failure(let error):
                 let current = tokens.currentOwner
                 // If the user has signed in since, the failure does not matter.
@@ -55,6 +55,14 @@ struct SignInGate: Sendable {
             }
         }
     }
+
+    /// Shared by all clients of the manager, so that they sign in once.
+    private var flight: SingleFlight<Outcome> {
+        tokens.attachments.value { Flight(flight: SingleFlight(time: tokens.time, outlivesCallers: true)) }.flight
+    }
+
+    /// The number of calls that wait for the sign-in.
+    var waiting: Int { flight.waiting }
 
     private func run(_ client: NetworkClient, for endpoint: any Endpoint) async -> Outcome {
         // Another sign-in may have finished since the call was made.

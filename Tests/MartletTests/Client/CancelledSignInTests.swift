@@ -22,6 +22,7 @@ import Testing
                 case "/auth/login":
                     await gate.pass()
                     try Task.checkCancellation()
+                    if status == 303 { return .status(303, headers: [.location: "/auth/token"]) }
                     guard status == 200 else { return .status(status) }
                     return .json(#"{"accessToken":"access-1","refreshToken":"refresh-1"}"#)
                 case "/auth/token":
@@ -34,12 +35,27 @@ import Testing
         }
     }
 
-    private func client(of server: Server, hasCache: Bool = false) -> NetworkClient {
+    private struct Observer: NetworkObserver {
+        let log: Log
+
+        func observe(_ event: CallEvent) {
+            switch event {
+            case .redirected: log.add("redirected")
+            case .finished: log.add("finished")
+            default: break
+            }
+        }
+    }
+
+    private func client(of server: Server, hasCache: Bool = false, observers: [any NetworkObserver] = [])
+        -> NetworkClient
+    {
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             revoker: .json(path: "/auth/logout"), transport: server.transport, time: ManualTimeSource())
         var config = NetworkConfig()
         if hasCache { config.cache = HTTPCache() }
+        config.observers = observers
         return NetworkClient(tokens: tokens, config: config)
     }
 
@@ -58,6 +74,38 @@ import Testing
         while server.revoked.lines.isEmpty { await Task.yield() }
         #expect(server.revoked.lines.count == 1 && server.revoked.lines[0].contains("refresh-1"))
         #expect(client.tokens?.state == .signedOut || client.tokens?.state == .loading)
+    }
+
+    @Test("revokes tokens that arrive later, although it has a form with a picture and a monitor") func form()
+        async throws
+    {
+        let server = Server()
+        let client = client(of: server)
+        var form = MultipartForm()
+        form.append("Ada", named: "name")
+        form.append(Data([1, 2, 3]), named: "image", filename: "a.png")
+        let signIn = Task { [form] in
+            try await client.signIn(Call<NoContent>.post("/auth/login", .multipart(form)), monitor: TransferMonitor())
+        }
+        await server.gate.waitForArrivals()
+        signIn.cancel()
+        await #expect(throws: NetworkError.self) { try await signIn.value }
+        server.gate.open()
+        while server.revoked.lines.isEmpty { await Task.yield() }
+        #expect(server.revoked.lines[0].contains("refresh-1"))
+    }
+
+    @Test("is the last event of its call, although the server redirects it later") func redirected() async throws {
+        let server = Server(status: 303)
+        let log = Log()
+        let client = client(of: server, observers: [Observer(log: log)])
+        let signIn = Task { try await client.signIn(login) }
+        await server.gate.waitForArrivals()
+        signIn.cancel()
+        await #expect(throws: NetworkError.self) { try await signIn.value }
+        server.gate.open()
+        while server.revoked.lines.isEmpty { await Task.yield() }
+        #expect(log.lines == ["finished"])
     }
 
     @Test("revokes nothing if the server refuses it") func refused() async throws {

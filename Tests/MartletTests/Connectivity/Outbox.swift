@@ -73,7 +73,8 @@ extension NetworkError {
     fileprivate var needsSignIn: Bool {
         switch self {
         case .unauthorized, .signInRequired, .sessionExpired, .sessionChanged, .refreshFailed: true
-        default: false
+        // A 401 in an envelope is `api`.
+        default: status == 401
         }
     }
 }

@@ -41,7 +41,7 @@ final class AttemptRunner: Sendable {
         // its own.
         var exchange = Exchange(request, at: origin, for: call, by: self)
         exchange.hasCacheConditions = hasCacheConditions
-        if let responseWasLost, call.isShort {
+        if let responseWasLost, call.mayOutliveCaller {
             return try await runDespiteCancellation(
                 exchange, for: call, within: limit(of: call), responseWasLost: responseWasLost)
         }
@@ -280,6 +280,14 @@ extension CallState {
         guard receiver == nil, monitor == nil else { return false }
         guard let body else { return true }
         return body.bytes.map { $0.count <= OutgoingBody.maximumSingleChunk } ?? false
+    }
+
+    /// Whether the exchange may go on after its caller was cancelled: the body is small, and needs no file.
+    fileprivate var mayOutliveCaller: Bool {
+        guard receiver == nil else { return false }
+        guard let body else { return true }
+        let isSmall = body.length.map { $0 <= OutgoingBody.maximumSingleChunk } ?? false
+        return isSmall && body.isReplayable && !body.inspectsFiles
     }
 
     /// A request of the current attempt with its cookies.

@@ -76,6 +76,8 @@ final class CallObservation: OutcomeReport {
     }
 
     func attemptWillRedirect(_ context: RequestContext, _ request: HTTPRequest, to url: String) {
+        // The exchange of a cancelled sign-in goes on.
+        guard !state.withLock({ $0.isFinished }) else { return }
         let url = Redaction.redactURL(url)
         let call = observed(context, request, metrics)
         report(.redirected(call, to: url))

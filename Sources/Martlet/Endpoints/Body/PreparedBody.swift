@@ -16,7 +16,8 @@ struct PreparedBody: Sendable {
     /// The bytes, if they are in memory.
     let bytes: Data?
     private let source: @Sendable () throws -> OutgoingBody
-    private let inspectsFiles: Bool
+    /// Whether opening the body reads files.
+    let inspectsFiles: Bool
 
     /// - Parameter length: The result of ``RequestBody/measured()``.
     init(_ body: RequestBody, length: Int64?, encoder: JSONEncoder) throws {

@@ -37,6 +37,8 @@ struct SessionStateMachine: Hashable, Sendable {
     private(set) var epoch = 0
     /// The epoch that began with the last sign-in of this process.
     private(set) var signInEpoch = 0
+    /// The epoch that began with the last change that was no unattended sign-in.
+    private var attendedEpoch = 0
     /// The highest position of a record or a mark that this process has read or written; `nil` if it has done neither.
     /// An empty store is at position zero.
     private var known: SessionOrder?
@@ -286,13 +288,15 @@ extension SessionStateMachine {
     }
 
     /// A user signed in. The waiter is resumed when the record has been written or the write has failed.
-    /// - Parameter start: The epoch in which the sign-in started; `nil` for now. If it is over, the new tokens are
-    ///   revoked.
+    /// - Parameters:
+    ///   - start: The epoch in which the sign-in started; `nil` for now. If it is over, the new tokens are revoked.
+    ///   - isUnattended: Whether no user has requested the sign-in. It gives way to one who has.
     @discardableResult
     mutating func signedIn(
-        _ record: StoredSession, deadlines: TokenDeadlines?, since start: Int? = nil, by waiter: WaiterID
+        _ record: StoredSession, deadlines: TokenDeadlines?, since start: Int? = nil, isUnattended: Bool = false,
+        by waiter: WaiterID
     ) -> WaiterReply {
-        if let start, start != epoch {
+        guard isUnattended ? start == nil || start == epoch : acceptsSignIn(since: start) else {
             actions.append(.revoke(record.tokens, expiresAt: nil))
             return .failure(.sessionChanged)
         }
@@ -301,19 +305,32 @@ extension SessionStateMachine {
         if let former = session { learn(.found(former.newest.record)) }
         var record = record
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
+        // A user may have signed in in another process since this one has read the store.
+        let earlier = SessionOrder.end(ofGeneration: max(known?.generation ?? 0, mark?.order.generation ?? 0))
+        let base = isUnattended && !isUnread ? Base.upTo(earlier) : .anything
         revokeCurrent()
-        endSession(.sessionChanged)
+        endSession(.sessionChanged, isUnattended: isUnattended)
         signInEpoch = epoch
-        // The new record overwrites the one that the ending was to delete.
+        // The new record overwrites the one that the ending was to delete. If it cannot be written, a sign-out that has
+        // read nothing must still find what it was to end.
+        let unreadSignOut = ending.flatMap { ending in
+            if case .anything? = ending.signOut { ending.signOut } else { nil }
+        }
         ending = nil
         waiters.formUnion(endingWaiters)
         endingWaiters = []
         session = ActiveSession(
             record: record, deadlines: deadlines, refresh: .storing(record, deadlines), persistence: .unwritten,
-            base: .anything, shownOwner: shown)
+            base: base, shownOwner: shown, unreadSignOut: unreadSignOut)
         waiters.insert(waiter)
         actions.append(.store(.write))
         return .wait
+    }
+
+    /// Whether a sign-in that a user has requested may still start a session. Only another such sign-in, a sign-out and
+    /// a change by another process come before it; an unattended sign-in gives way.
+    func acceptsSignIn(since start: Int?) -> Bool {
+        start.map { $0 == epoch || $0 >= attendedEpoch } ?? true
     }
 
     /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.
@@ -365,8 +382,9 @@ extension SessionStateMachine {
     }
 
     /// Ends the session because the signed-in user changes, and resumes the callers that wait for it.
-    private mutating func endSession(_ error: SessionError) {
+    private mutating func endSession(_ error: SessionError, isUnattended: Bool = false) {
         epoch += 1
+        if !isUnattended { attendedEpoch = epoch }
         if session != nil {
             resumeWaiters(.failure(error))
         } else if isUnread {
@@ -785,8 +803,9 @@ extension SessionStateMachine {
         guard found.isNewer(than: session.record) else {
             return hasLostLock ? .keep : .end(EndMark(found.order, expiry: reason))
         }
-        guard hasLostLock else { return .keep }
-        // Both processes have sent the same token. A server that detects the reuse may end the session.
+        // Both processes have sent the same token, also if this one had lost the lock and has acquired it again. A
+        // server that detects the reuse may end the session.
+        guard hasLostLock || reason == .rotationLost else { return .keep }
         found.journal = found.journal ?? RefreshJournal(of: found, sentAt: wallClock)
         return .write(found)
     }
@@ -796,7 +815,8 @@ extension SessionStateMachine {
         var mark = ending.mark
         if let signOut = ending.signOut {
             let found = reading.order ?? signOut.order
-            if found > mark.order, !sharesStore || signOut.covers(found, at: wallClock) {
+            let isOwn = session.map { reading.contains($0.record.id) } ?? false
+            if found > mark.order, !isOwn, !sharesStore || signOut.covers(found, at: wallClock) {
                 mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
             }
         }
@@ -1061,8 +1081,9 @@ extension SessionStateMachine {
 
     /// Asks the store to write and delete what it could not write and delete before. A delay that has begun goes on.
     mutating func saveRequested() {
-        if needs(.write), session?.isStoring == false { actions.append(.store(.write)) }
+        // An ending can find a session that ranks above this one, and that the write would adopt.
         if needs(.end) { actions.append(.store(.end)) }
+        if needs(.write), session?.isStoring == false { actions.append(.store(.write)) }
     }
 
     private var needsReading: Bool {
@@ -1085,9 +1106,16 @@ extension SessionStateMachine {
 
     /// The store was read: at the start, or because another process may have changed the record.
     private mutating func readingAnswered(_ snapshot: StoreSnapshot) {
-        hasUnreadChange = !snapshot.reading.wasReadable
-        if isUnread { return restore(from: snapshot) }
-        if hasUnreadChange { return scheduleStoreRetry(hasWork: false) }
+        if isUnread {
+            hasUnreadChange = !snapshot.reading.wasReadable
+            return restore(from: snapshot)
+        }
+        if case .unavailable(let failure) = snapshot.reading {
+            if !hasUnreadChange { emit(.storeReadFailed(failure)) }
+            hasUnreadChange = true
+            return scheduleStoreRetry(hasWork: false)
+        }
+        hasUnreadChange = false
         // While an ending is pending, wait for its answer. It says nothing about the current session, which it spares.
         if case .found(let record) = snapshot.reading, record.id == session?.record.id { return reconcile(snapshot) }
         if ending == nil { reconcile(snapshot) }
@@ -1156,9 +1184,10 @@ extension SessionStateMachine {
         emit(.storeWriteFailed(failure))
         resumeWaiters(.failure(.unavailable(failure)))
         let earlier = earlierSessions(than: signIn)
+        let signOut = session?.unreadSignOut
         revokeCurrent()
         endSession(.signedOut)
-        startEnding(EndMark(earlier, isEstimate: known == nil), coversOwnWrites: true)
+        startEnding(EndMark(earlier, isEstimate: known == nil), signOut: signOut, coversOwnWrites: true)
         emit(.signedOut(signIn.id))
     }
 
@@ -1181,8 +1210,11 @@ extension SessionStateMachine {
         // This includes a session that a sign-out has ended here, if the write found its record before the ending did.
         case (.ours, .found(let replaced))
         where replaced.id != record.id && !hasDeadTokens(replaced) && session?.base != .stored:
-            // No other process revokes the tokens.
-            actions.append(.revoke(replaced.tokens, expiresAt: nil))
+            // No other process revokes the tokens. If the write failed, the record may still be there, and the
+            // revocation waits for its removal.
+            if failure == nil { return revoke(replaced) }
+            endedHere.insert(replaced.id)
+            revocations.append(Revocation(record: replaced))
         default: break
         }
     }
@@ -1218,7 +1250,8 @@ extension SessionStateMachine {
         var earlier = earlierSessions(than: session.record)
         if case .upTo(let found) = session.base { earlier = found }
         self.session?.raise(above: earlier)
-        if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
+        guard snapshot.reading != .empty else { return }
+        startEnding(EndMark(earlier, isEstimate: known == nil), signOut: session.unreadSignOut)
     }
 
     /// The sessions that a sign-in replaces although its record was not written: all generations that this process

@@ -16,7 +16,7 @@ public import HTTPTypes
 ///     refresher: .json(path: "/auth/refresh"))
 /// let client = NetworkClient(tokens: tokens)
 ///
-/// await tokens.restore()
+/// Task { await tokens.restore() }
 /// for await state in tokens.states { … }
 /// ```
 ///
@@ -269,6 +269,9 @@ extension TokenManager {
     /// The number of sign-ins and sign-outs so far.
     var epoch: Int { core.withLock { $0.machine.epoch } }
 
+    /// Whether a sign-in that a user has requested in an epoch may still start a session.
+    func acceptsSignIn(since epoch: Int) -> Bool { core.withLock { $0.machine.acceptsSignIn(since: epoch) } }
+
     /// - Parameters:
     ///   - id: The ID of the session that starts.
     ///   - epoch: The epoch in which the sign-in started; `nil` for one that starts now.
@@ -297,7 +300,8 @@ extension TokenManager {
             let deadline = time.uptime + policy.storeTimeout
             let reply = await wait { machine, waiter, _ in
                 let start = epoch ?? unattended?.start(in: machine)
-                let reply = machine.signedIn(record, deadlines: deadlines, since: start, by: waiter)
+                let reply = machine.signedIn(
+                    record, deadlines: deadlines, since: start, isUnattended: unattended != nil, by: waiter)
                 if reply == .wait { unattended?.hasSignedIn(in: machine) }
                 return reply
             }

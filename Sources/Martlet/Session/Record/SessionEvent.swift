@@ -48,7 +48,8 @@
     case tokenProbed(SessionStamp)
     /// The session ended because the server no longer accepts its tokens.
     case expired(SessionID, ExpiryReason)
-    /// The record could not be read.
+    /// The record could not be read. A session that this process has already read goes on in memory, and the reading is
+    /// repeated.
     case storeReadFailed(StorageError)
     /// The record could not be written. The session continues in memory, and the write is retried.
     case storeWriteFailed(StorageError)

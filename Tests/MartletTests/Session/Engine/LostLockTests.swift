@@ -135,6 +135,31 @@ import Testing
         #expect(machine.visibleState(at: .zero) == .expired(.refreshTokenRejected(code: nil)))
     }
 
+    @Test("newer tokens stay in doubt after a refusal, although this process has the lock again") func lockIsBack()
+        throws
+    {
+        let ada = StoredSession(id: SessionID(), generation: 1, tokens: .fresh(1))
+        var machine = SessionStateMachine.restored(ada, sharesStore: true)
+        machine.tokenRejected(ada.stamp, at: .zero)
+        let started = machine.takeRefresh()
+        let job = try #require(started)
+        _ = machine.answer(preparing: job, .found(ada))
+        machine.lockChecked(job, isHeld: true)
+        _ = machine.refreshFinished(job, .terminal(.refreshTokenRejected(code: nil)), at: .zero, jitter: 1)
+        let decision = machine.decide(.confirmExpiry, over: .found(ada), hasLostLock: true, at: .distantPast)
+        #expect(decision.update == .keep)
+        machine.storeAnswered(
+            .confirmExpiry, .init(decision: decision, snapshot: .init(reading: .found(ada))), at: .test())
+        // The other process has sent the same token, and stores the next one without having lost the lock.
+        let newer = ada.renewed(rotation: 1, .fresh(2))
+        guard case .write(let doubtful) = machine.answer(.confirmExpiry, .found(newer)) else {
+            Issue.record("the doubt was not stored")
+            return
+        }
+        #expect(doubtful.id == newer.id && doubtful.rotation == 1 && doubtful.unresolvedJournal != nil)
+        #expect(machine.currentRecord?.unresolvedJournal != nil)
+    }
+
     @Test("a refresh whose lock is lost again and again gives up") func alwaysLost() async throws {
         let store = SharedStore()
         let app = try await App.signedIn(store: store)

@@ -23,13 +23,13 @@ import Testing
         let failure = StorageError(.locked, "locked")
         for expected in [1, 2, 4] {
             machine.answer(.read, .unavailable(failure))
-            #expect(machine.takeActions() == [.retryStore(after: .seconds(expected), hasWork: false)])
+            #expect(machine.takeActions().last == .retryStore(after: .seconds(expected), hasWork: false))
             machine.storeRetryDue()
             _ = machine.takeActions()
         }
         machine.answer(.read, .found(machine.currentRecord ?? StoredSession(id: SessionID(), tokens: .fresh())))
         machine.answer(.read, .unavailable(failure))
-        #expect(machine.takeActions() == [.retryStore(after: .seconds(1), hasWork: false)])
+        #expect(machine.takeActions().last == .retryStore(after: .seconds(1), hasWork: false))
     }
 
     @Test("failed writes share one retry timer, even if many refreshes cannot be stored") func oneTimer() {

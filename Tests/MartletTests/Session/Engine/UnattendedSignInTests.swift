@@ -101,6 +101,104 @@ struct UnattendedSignInTests {
         #expect(app.tokens.state == .signedIn(user))
     }
 
+    @Test("a user's sign-in that was sent before wins, although the automatic one has finished first")
+    func userFinishesLater() async throws {
+        let gate = Gate()
+        let jar = CookieJar()
+        let app = App { config in
+            config.cookies = jar
+            config.automaticSignIn = { client in try await Way.hasTokens.signIn(client) }
+        }
+        let tokens = app.backend.issue()
+        app.backend.beforeCall { request in
+            guard request.path == "/login" else { return .json(#"{"path":"/me","token":"seen"}"#) }
+            await gate.pass()
+            let body = #"{"accessToken":"\#(tokens.accessToken.reveal())","refreshToken":"refresh-1"}"#
+            return .json(body, headers: [.setCookie: "sid=ada"])
+        }
+        await app.tokens.restore()
+        let login = Task { try await app.client.signIn(Call<NoContent>.post("/login", .json(["a": 1]))) }
+        await gate.waitForArrivals()
+        #expect(await app.call().isSuccess)
+        #expect(app.tokens.currentTokens?.accessToken.reveal() == "guest")
+        gate.open()
+        _ = try await login.value
+        #expect(app.tokens.currentTokens?.accessToken == tokens.accessToken)
+        #expect(await app.call().isSuccess)
+        let last = try #require(app.transport.requests.last { $0.path == "/me" })
+        #expect(last.headers[.cookie] == "sid=ada")
+    }
+
+    @Test("a sign-out still comes before a user's sign-in, whatever an automatic one does") func signOutBetween()
+        async throws
+    {
+        var machine = SessionStateMachine(policy: SessionPolicy())
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        let start = machine.epoch
+        machine.signedIn(record("guest", 1), deadlines: nil, isUnattended: true, by: 1)
+        #expect(machine.acceptsSignIn(since: start))
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        #expect(!machine.acceptsSignIn(since: start))
+        machine.signedIn(record("guest-2", 2), deadlines: nil, isUnattended: true, by: 2)
+        #expect(!machine.acceptsSignIn(since: start))
+        let now = machine.epoch
+        machine.signedIn(record("bob", 3), deadlines: nil, by: 3)
+        #expect(!machine.acceptsSignIn(since: now))
+    }
+
+    private func record(_ user: String, _ generation: Int) -> StoredSession {
+        StoredSession(id: SessionID(rawValue: user), generation: generation, tokens: .fresh(generation))
+    }
+
+    @Test(
+        "an automatic sign-in gives way to a user who has signed in in another process",
+        arguments: [StoreReading.empty, .ended(EndMark(.end(ofGeneration: 4)))])
+    func otherProcess(known: StoreReading) {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, known)
+        _ = machine.takeActions()
+        let (guest, bob) = (record("guest", 6), record("bob", 5))
+        machine.signedIn(guest, deadlines: nil, isUnattended: true, by: 1)
+        #expect(machine.answer(.write, .found(bob)) == .keep)
+        #expect(machine.currentRecord == bob)
+        let actions = machine.takeActions()
+        #expect(actions.contains(.revoke(guest.tokens, expiresAt: nil)))
+        #expect(!actions.contains(.revoke(bob.tokens, expiresAt: nil)))
+        // Without one, it is stored.
+        var alone = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = alone.loadRequested(by: 0)
+        alone.answer(.read, known)
+        alone.signedIn(guest, deadlines: nil, isUnattended: true, by: 1)
+        #expect(alone.answer(.write, known) == .write(guest))
+    }
+
+    @Test("a call that is made after a sign-out signs in again, although it joined the sign-in before it")
+    func afterSignOut() async throws {
+        let (gate, signIns) = (Gate(), Locked(0))
+        let app = App { config in
+            config.automaticSignIn = { client in
+                let number = signIns.withLock { signIns in
+                    signIns += 1
+                    return signIns
+                }
+                try await client.tokens?.signIn(with: .fresh(number))
+                if number == 1 { await gate.pass() }
+            }
+        }
+        app.backend.beforeCall { _ in .json(#"{"path":"/me","token":"seen"}"#) }
+        let first = Task { await app.call() }
+        await gate.waitForArrivals()
+        await app.tokens.signOut()
+        let second = Task { await app.call() }
+        while app.client.gate?.waiting != 2 { await Task.yield() }
+        gate.open()
+        #expect(await second.value.isSuccess)
+        _ = await first.value
+        #expect(signIns.withLock { $0 } == 2)
+    }
+
     @Test("a registration gives way to a user's sign-in that is being saved", arguments: [false, true])
     func whileSaved(isReplaced: Bool) async throws {
         let (store, gate) = (FailingTokenStore(), Gate())
