@@ -56,7 +56,8 @@ public protocol Endpoint: Sendable {
     ///
     /// With `false`, the call starts no refresh and waits for none. It carries the session's access token as it is,
     /// even if it has expired or the server has rejected it for another call. A response that rejects the token reaches
-    /// the caller unchanged, such as ``NetworkError/unauthorized(_:_:)`` for a 401, and does not affect the session.
+    /// the caller like any other and does not affect the session. For a 401, that is
+    /// ``NetworkError/unauthorized(_:_:)``, or ``NetworkError/api(_:_:)`` if the server explains it.
     /// ``authentication`` still applies: without a session, the call has no token, or fails.
     ///
     /// Use it for a call whose 401 the app handles itself, such as one that asks whether a token is still valid. A

@@ -13,7 +13,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
     /// that names it itself. Secrets are masked.
     ///
     /// ```swift
-    /// FileHandle.standardError.write(Data("upload failed: \(error.explanation)\n".utf8))
+    /// try FileHandle.standardError.write(contentsOf: Data("upload failed: \(error.explanation)\n".utf8))
     /// ```
     public var explanation: String {
         switch self {

@@ -47,7 +47,9 @@
     case api(CallDescription, APIError)
     /// The response could not be decoded as the requested type.
     case decoding(CallDescription, ResponseDecodingError)
-    /// The server rejected the token, or the request had none and the server requires one.
+    /// The server responded with a 401 that it did not explain: it rejected the token or a password, or the request had
+    /// no token. A 401 with an envelope, a problem document or ``NetworkConfig/errorBody`` is ``api(_:_:)``; ``status``
+    /// is 401 for both.
     case unauthorized(CallDescription, ServerResponse)
     /// The endpoint requires a session, and no user is signed in.
     case signInRequired(CallDescription)

@@ -111,8 +111,10 @@ public struct NetworkConfig: Sendable {
     /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, and
     /// the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
     ///
-    /// If a user signs in while the closure runs, the sign-ins of the closure fail with
-    /// ``NetworkError/sessionChanged(_:)``.
+    /// An automatic sign-in gives way to a user. If a user signs in while the closure runs, or has already signed in
+    /// through another process, the sign-ins of the closure fail with ``NetworkError/sessionChanged(_:)``. A user's
+    /// sign-in that was sent before the closure's, and finishes later, replaces the session that the closure has
+    /// started.
     ///
     /// A call that was made while no user was signed in gets the session that is current when the closure returns or
     /// throws, and keeps it. A call of a user's session never gets another: it fails with
