@@ -306,7 +306,8 @@ extension SessionStateMachine {
         var record = record
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
         // A user may have signed in in another process since this one has read the store.
-        let earlier = SessionOrder.end(ofGeneration: max(known?.generation ?? 0, mark?.order.generation ?? 0))
+        let former = session?.newest.record.generation ?? 0
+        let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? 0))
         let base = isUnattended && !isUnread ? Base.upTo(earlier) : .anything
         revokeCurrent()
         endSession(.sessionChanged, isUnattended: isUnattended)

@@ -8,8 +8,6 @@ extension SecretScanner {
         let bracket: Symbol
         /// Whether the element contains a secret.
         var isSecret: Bool
-        /// The number of texts in quotes around the tag.
-        var quotes = 0
         /// Whether an attribute names the element's content, as in `<entry key="password">`.
         var namesSecret = false
         /// Whether a word precedes the tag, which could then be the parameter of a generic type: `Array<Token>`.
@@ -52,7 +50,7 @@ extension SecretScanner {
         // A bracket within an attribute's value does not end the tag.
         if let tag, tag.isSecret, !quotes.isEmpty { return }
         let followsWord = isWord(at: start - 1) || isMask(at: start - Redaction.mask.utf8.count)
-        tag = Tag(name: name, bracket: symbol, isSecret: isSecret, quotes: quotes.count, followsWord: followsWord)
+        tag = Tag(name: name, bracket: symbol, isSecret: isSecret, followsWord: followsWord)
     }
 
     mutating func takeTagEnd(_ symbol: Symbol) {
@@ -62,7 +60,7 @@ extension SecretScanner {
         self.tag = nil
         leaveTag()
         if isEmpty { countElements(-1) }
-        if !isEmpty, !tag.isSecret, Self.isValueName(Array(tag.name)) {
+        if !isEmpty, !tag.isSecret, tag.name != Array("input".utf8)[...], Self.isValueName(Array(tag.name)) {
             openValue = (tag.name, insert(index..<index, ""))
         }
         line.isAtStart = false

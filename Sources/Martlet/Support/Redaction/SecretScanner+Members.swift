@@ -18,7 +18,6 @@ extension SecretScanner {
     mutating func leaveScopes(at end: Int) {
         if let object = tokenObject, object.quotes > quotes.count { tokenObject = nil }
         if let pair, pair.quotes > quotes.count { self.pair = nil }
-        if let tag, tag.quotes > quotes.count { self.tag = nil }
         leaveUnnamedValues(.text, at: end)
         leaveFieldList(isBracket: false)
     }

@@ -183,7 +183,6 @@ struct SecretScanner {
             quotes.removeAll()
             tokenObject?.quotes = 0
             pair?.quotes = 0
-            tag?.quotes = 0
             if pair?.endsAtLine == true { pair = nil }
             leaveQuotesOfLine(at: start)
         }
@@ -253,8 +252,6 @@ extension SecretScanner {
                 hasSlash = true
                 letters.removeAll()
                 piece = (0, false, false)
-            } else if !byte.isTokenCharacter {
-                piece = (0, false, false)
             } else {
                 piece.count += 1
                 piece.hasDigit = piece.hasDigit || byte.isDigit
@@ -277,7 +274,7 @@ extension SecretScanner {
                 run.letters.append(high << 4 | low)
                 for offset in 0..<3 { run.append(bytes[index + offset], isLetterOfName: false) }
                 index += 3
-            } else if byte.isTokenCharacter || run.hasPercent && continuesEscapedText(byte) {
+            } else if byte.isTokenCharacter {
                 run.append(byte)
                 index += 1
             } else {
@@ -288,14 +285,6 @@ extension SecretScanner {
                 index += symbol.length
             }
         }
-    }
-
-    /// Whether a mark at the index belongs to a text with percent escapes. Encoders leave these marks as they are, as
-    /// `encodeURIComponent` and `URLQueryItem` do.
-    private mutating func continuesEscapedText(_ mark: UInt8) -> Bool {
-        guard "!$'()*,;:@".utf8.contains(mark), decodings < 2, quotes.last?.mark != mark else { return false }
-        let next = byte(at: index + 1)
-        return next.isTokenCharacter || "!$()*,;:@".utf8.contains(next)
     }
 
     private mutating func takeRun() {
