@@ -305,18 +305,16 @@ extension SessionStateMachine {
         if let former = session { learn(.found(former.newest.record)) }
         var record = record
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
+        // If the record cannot be written, a sign-out that has read nothing must still find what it was to end.
+        let unreadSignOut = pendingUnreadSignOut
         // A user may have signed in in another process since this one has read the store.
         let former = session?.newest.record.generation ?? 0
         let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? 0))
-        let base = isUnattended && !isUnread ? Base.upTo(earlier) : .anything
+        let base = isUnattended && !isUnread && unreadSignOut == nil ? Base.upTo(earlier) : .anything
         revokeCurrent()
         endSession(.sessionChanged, isUnattended: isUnattended)
         signInEpoch = epoch
-        // The new record overwrites the one that the ending was to delete. If it cannot be written, a sign-out that has
-        // read nothing must still find what it was to end.
-        let unreadSignOut = ending.flatMap { ending in
-            if case .anything? = ending.signOut { ending.signOut } else { nil }
-        }
+        // The new record overwrites the one that the ending was to delete.
         ending = nil
         waiters.formUnion(endingWaiters)
         endingWaiters = []
@@ -328,10 +326,16 @@ extension SessionStateMachine {
         return .wait
     }
 
+    /// The sign-out that has read nothing, and whose ending is pending or belongs to a sign-in that is being saved.
+    private var pendingUnreadSignOut: SignOut? {
+        if case .anything? = ending?.signOut { return ending?.signOut }
+        return isStartingSession ? session?.unreadSignOut : nil
+    }
+
     /// Whether a sign-in that a user has requested may still start a session. Only another such sign-in, a sign-out and
     /// a change by another process come before it; an unattended sign-in gives way.
     func acceptsSignIn(since start: Int?) -> Bool {
-        start.map { $0 == epoch || $0 >= attendedEpoch } ?? true
+        start.map { $0 >= attendedEpoch } ?? true
     }
 
     /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.
@@ -1184,10 +1188,13 @@ extension SessionStateMachine {
         guard let signIn = session?.newest.record else { return }
         emit(.storeWriteFailed(failure))
         resumeWaiters(.failure(.unavailable(failure)))
-        let earlier = earlierSessions(than: signIn)
+        var earlier = earlierSessions(than: signIn)
+        // An unattended sign-in gives way to a user in another process.
+        let isUnattended = attendedEpoch < signInEpoch
+        if isUnattended, case .upTo(let replaceable)? = session?.base { earlier = replaceable }
         let signOut = session?.unreadSignOut
         revokeCurrent()
-        endSession(.signedOut)
+        endSession(.signedOut, isUnattended: isUnattended)
         startEnding(EndMark(earlier, isEstimate: known == nil), signOut: signOut, coversOwnWrites: true)
         emit(.signedOut(signIn.id))
     }

@@ -294,25 +294,30 @@ extension TokenManager {
                 obtainedAt: time.uptime - age, remaining: lifetime.remaining, lifetime: lifetime.total,
                 policy: policy, jitter: random(in: 0...1))
         }
-        let unattended = unattendedSignIn
         // The sign-in takes effect now, and even a cancelled caller must learn that. So a separate task waits for it.
-        let reply = await Task {
-            let deadline = time.uptime + policy.storeTimeout
-            let reply = await wait { machine, waiter, _ in
-                let start = epoch ?? unattended?.start(in: machine)
-                let reply = machine.signedIn(
-                    record, deadlines: deadlines, since: start, isUnattended: unattended != nil, by: waiter)
-                if reply == .wait { unattended?.hasSignedIn(in: machine) }
-                return reply
-            }
-            // A command-line tool may exit now, and its next start must not restore an earlier session.
-            await waitForStore(until: deadline) { machine in machine.isEnding }
-            return reply
-        }.value
+        let unattended = unattendedSignIn
+        let reply = await Task { await begin(record, deadlines, since: epoch, unattended) }.value
         // A sign-out that came first cancelled this sign-in; the caller had no session to lose.
         if case .failure(let error) = reply { throw error == .signedOut ? .sessionChanged : error }
         guard case .signedIn(let session) = state, session.id == record.id else { throw .sessionChanged }
         return session
+    }
+
+    /// Starts a session, and waits until the store has saved it or has failed to.
+    private func begin(
+        _ record: StoredSession, _ deadlines: TokenDeadlines?, since epoch: Int?, _ unattended: UnattendedSignIn?
+    ) async -> SessionStateMachine.WaiterReply {
+        let deadline = time.uptime + policy.storeTimeout
+        let reply = await wait { machine, waiter, _ in
+            let start = epoch ?? unattended?.start(in: machine)
+            let reply = machine.signedIn(
+                record, deadlines: deadlines, since: start, isUnattended: unattended != nil, by: waiter)
+            if reply == .wait { unattended?.hasSignedIn(in: machine) }
+            return reply
+        }
+        // A command-line tool may exit now, and its next start must not restore an earlier session.
+        await waitForStore(until: deadline) { machine in machine.isEnding }
+        return reply
     }
 
     /// Waits while the store is asked to end sessions or to save a sign-in.

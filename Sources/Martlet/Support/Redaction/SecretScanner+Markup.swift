@@ -60,7 +60,8 @@ extension SecretScanner {
         self.tag = nil
         leaveTag()
         if isEmpty { countElements(-1) }
-        if !isEmpty, !tag.isSecret, tag.name != Array("input".utf8)[...], Self.isValueName(Array(tag.name)) {
+        let isVoid = isEmpty || Self.voidElements.contains { $0.elementsEqual(tag.name) }
+        if !isVoid, !tag.isSecret, Self.isValueName(Array(tag.name)) {
             openValue = (tag.name, insert(index..<index, ""))
         }
         line.isAtStart = false

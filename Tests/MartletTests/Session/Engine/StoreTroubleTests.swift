@@ -40,6 +40,58 @@ import Testing
         #expect(machine.currentRecord?.id == carol.id)
     }
 
+    /// A machine whose sign-out has read nothing, while the store contains a session of a fast clock.
+    private func signedOutUnread() -> (Machine, StoredSession) {
+        let generation = StoredSession.generation(at: Machine.wallClock.addingTimeInterval(86_400))
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        machine.signedOut(at: Machine.wallClock)
+        machine.answer(.end, .unavailable(failure), failure: failure)
+        return (machine, StoredSession(id: SessionID(), generation: generation, tokens: .pair("ahead")))
+    }
+
+    @Test("an unattended sign-in does not bring back a session of a fast clock after such a sign-out")
+    func unattendedAfterUnreadSignOut() {
+        var (machine, ahead) = signedOutUnread()
+        let now = machine.makeGeneration(at: Machine.wallClock)
+        let guest = StoredSession(id: SessionID(rawValue: "guest"), generation: now, tokens: .pair("guest"))
+        machine.signedIn(guest, deadlines: nil, isUnattended: true, by: 1)
+        guard case .write(let written) = machine.answer(.write, .found(ahead)) else {
+            Issue.record("the signed-out user has returned")
+            return
+        }
+        #expect(written.id == guest.id && machine.currentRecord?.id == guest.id)
+    }
+
+    @Test("such a sign-out outlasts a sign-in that another one replaces while it is being saved")
+    func unreadSignOutOfTwo() {
+        var (machine, ahead) = signedOutUnread()
+        for (index, user) in ["first", "second"].enumerated() {
+            let now = machine.makeGeneration(at: Machine.wallClock)
+            let record = StoredSession(id: SessionID(rawValue: user), generation: now, tokens: .pair(user))
+            machine.signedIn(record, deadlines: nil, by: index + 1)
+        }
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        #expect(machine.answer(.end, .found(ahead)).ends)
+        #expect(machine.currentRecord?.id.rawValue == "second")
+    }
+
+    @Test("a guest that cannot be saved ends no user of another process, nor a user's sign-in that was sent before")
+    func withdrawnGuest() {
+        var policy = SessionPolicy()
+        policy.requiresSavedTokens = true
+        var machine = Machine(policy: policy, sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        let start = machine.epoch
+        let guest = StoredSession(id: SessionID(rawValue: "guest"), generation: 9, tokens: .pair("guest"))
+        machine.signedIn(guest, deadlines: nil, isUnattended: true, by: 1)
+        machine.answer(.write, .found(bob), failure: failure)
+        #expect(machine.acceptsSignIn(since: start))
+        #expect(machine.answer(.end, .found(bob)) == .keep)
+        #expect(machine.currentRecord == bob)
+        #expect(!machine.takeActions().contains(.revoke(bob.tokens, expiresAt: nil)))
+    }
+
     @Test("a session that a sign-in replaces is revoked once, however often the write fails, and after its removal")
     func replacedRevokedOnce() {
         var machine = Machine(policy: SessionPolicy(), sharesStore: true)
