@@ -19,8 +19,6 @@ extension SessionStateMachine {
         var base = Base.stored
         /// The owner of calls that are made while this sign-in is being saved: still that of the previous session.
         var shownOwner: CallOwner?
-        /// A sign-out before this sign-in that has read nothing, and has not ended anything yet.
-        var unreadSignOut: SignOut?
         /// The reason why the tokens of the last refresh must not be used yet: the store must contain them first.
         var withheld: RefreshError?
         /// Whether the server accepts the current access token, judging by its responses.

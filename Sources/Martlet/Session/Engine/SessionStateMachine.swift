@@ -305,12 +305,12 @@ extension SessionStateMachine {
         if let former = session { learn(.found(former.newest.record)) }
         var record = record
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
-        // If the record cannot be written, a sign-out that has read nothing must still find what it was to end.
-        let unreadSignOut = pendingUnreadSignOut
-        // A user may have signed in in another process since this one has read the store.
+        // A user may have signed in in another process since this one has read the store. After a sign-out that has
+        // read nothing, the record may also be that of the user who has signed out.
+        let isUnknown = if case .anything? = ending?.signOut { true } else { isUnread }
         let former = session?.newest.record.generation ?? 0
         let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? 0))
-        let base = isUnattended && !isUnread && unreadSignOut == nil ? Base.upTo(earlier) : .anything
+        let base = isUnattended && !isUnknown ? Base.upTo(earlier) : .anything
         revokeCurrent()
         endSession(.sessionChanged, isUnattended: isUnattended)
         signInEpoch = epoch
@@ -320,16 +320,10 @@ extension SessionStateMachine {
         endingWaiters = []
         session = ActiveSession(
             record: record, deadlines: deadlines, refresh: .storing(record, deadlines), persistence: .unwritten,
-            base: base, shownOwner: shown, unreadSignOut: unreadSignOut)
+            base: base, shownOwner: shown)
         waiters.insert(waiter)
         actions.append(.store(.write))
         return .wait
-    }
-
-    /// The sign-out that has read nothing, and whose ending is pending or belongs to a sign-in that is being saved.
-    private var pendingUnreadSignOut: SignOut? {
-        if case .anything? = ending?.signOut { return ending?.signOut }
-        return isStartingSession ? session?.unreadSignOut : nil
     }
 
     /// Whether a sign-in that a user has requested may still start a session. Only another such sign-in, a sign-out and
@@ -820,8 +814,7 @@ extension SessionStateMachine {
         var mark = ending.mark
         if let signOut = ending.signOut {
             let found = reading.order ?? signOut.order
-            let isOwn = session.map { reading.contains($0.record.id) } ?? false
-            if found > mark.order, !isOwn, !sharesStore || signOut.covers(found, at: wallClock) {
+            if found > mark.order, !sharesStore || signOut.covers(found, at: wallClock) {
                 mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
             }
         }
@@ -1086,9 +1079,8 @@ extension SessionStateMachine {
 
     /// Asks the store to write and delete what it could not write and delete before. A delay that has begun goes on.
     mutating func saveRequested() {
-        // An ending can find a session that ranks above this one, and that the write would adopt.
-        if needs(.end) { actions.append(.store(.end)) }
         if needs(.write), session?.isStoring == false { actions.append(.store(.write)) }
+        if needs(.end) { actions.append(.store(.end)) }
     }
 
     private var needsReading: Bool {
@@ -1192,10 +1184,9 @@ extension SessionStateMachine {
         // An unattended sign-in gives way to a user in another process.
         let isUnattended = attendedEpoch < signInEpoch
         if isUnattended, case .upTo(let replaceable)? = session?.base { earlier = replaceable }
-        let signOut = session?.unreadSignOut
         revokeCurrent()
         endSession(.signedOut, isUnattended: isUnattended)
-        startEnding(EndMark(earlier, isEstimate: known == nil), signOut: signOut, coversOwnWrites: true)
+        startEnding(EndMark(earlier, isEstimate: known == nil), coversOwnWrites: true)
         emit(.signedOut(signIn.id))
     }
 
@@ -1258,8 +1249,7 @@ extension SessionStateMachine {
         var earlier = earlierSessions(than: session.record)
         if case .upTo(let found) = session.base { earlier = found }
         self.session?.raise(above: earlier)
-        guard snapshot.reading != .empty else { return }
-        startEnding(EndMark(earlier, isEstimate: known == nil), signOut: session.unreadSignOut)
+        if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }
 
     /// The sessions that a sign-in replaces although its record was not written: all generations that this process

@@ -10,36 +10,6 @@ import Testing
     private let bob = StoredSession(id: SessionID(rawValue: "bob"), generation: 2, tokens: .pair("bob"))
     private let failure = StorageError(.unreachable, "full")
 
-    @Test(
-        "a sign-out that has read nothing still ends a session of a fast clock, although a sign-in follows",
-        arguments: [false, true])
-    func unreadSignOut(requiresSavedTokens: Bool) {
-        let future = StoredSession.generation(at: Machine.wallClock.addingTimeInterval(86_400))
-        let ahead = StoredSession(id: SessionID(rawValue: "ahead"), generation: future, tokens: .pair("ahead"))
-        var policy = SessionPolicy()
-        policy.requiresSavedTokens = requiresSavedTokens
-        var machine = Machine(policy: policy, sharesStore: true)
-        machine.signedOut(at: Machine.wallClock)
-        machine.answer(.end, .unavailable(failure), failure: failure)
-        let now = machine.makeGeneration(at: Machine.wallClock)
-        let carol = StoredSession(id: SessionID(rawValue: "carol"), generation: now, tokens: .pair("carol"))
-        machine.signedIn(carol, deadlines: nil, by: 1)
-        machine.answer(.write, .unavailable(failure), failure: failure)
-        _ = machine.takeActions()
-        machine.storeRetryDue()
-        let tasks = machine.takeActions().filter { $0 == .store(.end) || $0 == .store(.write) }
-        #expect(tasks.first == .store(.end))
-        #expect(machine.answer(.end, .found(ahead)).ends)
-        #expect(machine.takeActions().contains(.revoke(ahead.tokens, expiresAt: nil)))
-        guard !requiresSavedTokens else { return #expect(machine.absence == .signedOut && tasks.count == 1) }
-        guard case .write(let written) = machine.answer(.write, .ended(EndMark(.end(ofGeneration: future)))) else {
-            Issue.record("the sign-in was not written")
-            return
-        }
-        #expect(written.id == carol.id && written.generation > future)
-        #expect(machine.currentRecord?.id == carol.id)
-    }
-
     /// A machine whose sign-out has read nothing, while the store contains a session of a fast clock.
     private func signedOutUnread() -> (Machine, StoredSession) {
         let generation = StoredSession.generation(at: Machine.wallClock.addingTimeInterval(86_400))
@@ -49,7 +19,7 @@ import Testing
         return (machine, StoredSession(id: SessionID(), generation: generation, tokens: .pair("ahead")))
     }
 
-    @Test("an unattended sign-in does not bring back a session of a fast clock after such a sign-out")
+    @Test("an unattended sign-in does not bring back a session of a fast clock that a sign-out has not read")
     func unattendedAfterUnreadSignOut() {
         var (machine, ahead) = signedOutUnread()
         let now = machine.makeGeneration(at: Machine.wallClock)
@@ -60,19 +30,6 @@ import Testing
             return
         }
         #expect(written.id == guest.id && machine.currentRecord?.id == guest.id)
-    }
-
-    @Test("such a sign-out outlasts a sign-in that another one replaces while it is being saved")
-    func unreadSignOutOfTwo() {
-        var (machine, ahead) = signedOutUnread()
-        for (index, user) in ["first", "second"].enumerated() {
-            let now = machine.makeGeneration(at: Machine.wallClock)
-            let record = StoredSession(id: SessionID(rawValue: user), generation: now, tokens: .pair(user))
-            machine.signedIn(record, deadlines: nil, by: index + 1)
-        }
-        machine.answer(.write, .unavailable(failure), failure: failure)
-        #expect(machine.answer(.end, .found(ahead)).ends)
-        #expect(machine.currentRecord?.id.rawValue == "second")
     }
 
     @Test("a guest that cannot be saved ends no user of another process, nor a user's sign-in that was sent before")
