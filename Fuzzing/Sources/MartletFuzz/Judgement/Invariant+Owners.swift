@@ -139,6 +139,25 @@ extension Invariant {
         }
         return nil
     }
+
+    static let guestsSpareUnreadUsers = Invariant(
+        rule: "A guest whom a call registers does not replace a user of another process that its own has not read."
+    ) { facts in
+        for change in facts.store.changes {
+            guard let new = change.new, let guest = facts.start(of: new.family), guest.isAutomatic,
+                let old = change.old, let user = facts.start(of: old.family), !user.isAutomatic,
+                user.life != guest.life, change.life == guest.life,
+                // A process that has read nothing cannot know what it replaces.
+                facts.store.hasRead(guest.life, from: -1, to: guest.position),
+                !facts.store.hasFound(old.family, guest.life, before: change.position),
+                !facts.endings.contains(where: { $0.family == old.family && $0.position < change.position }),
+                !facts.rejectedFamilies.contains(old.family)
+            else { continue }
+            return "session \(new.family) of a guest has replaced that of call \(user.number) at "
+                + "\(facts.time(change.position).text)"
+        }
+        return nil
+    }
 }
 
 extension Facts {

@@ -192,6 +192,11 @@ extension StoreHistory {
         }
     }
 
+    /// Whether a process has read a record of a session, in an operation before the one in progress at a position.
+    func hasFound(_ family: Int, _ life: Life, before position: Int) -> Bool {
+        operations.contains { $0.life == life && $0.found?.family == family && $0.completed ?? .max < position }
+    }
+
     /// Whether the record of a session was deleted or overwritten in an interval.
     func hasLeft(_ family: Int, from first: Int, to last: Int) -> Bool {
         changes.contains {

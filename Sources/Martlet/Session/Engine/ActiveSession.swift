@@ -84,11 +84,22 @@ extension SessionStateMachine {
     enum Base: Hashable, Sendable {
         /// Anything: the user has just signed in, and this is the first attempt to write.
         case anything
+        /// Records up to this position, and any mark: this is the first attempt to write a sign-in that no user has
+        /// requested. It replaces no user that this process has not read.
+        case endedOrUpTo(SessionOrder)
         /// Records and marks up to this position, which the sign-in knew. Any others are newer than the sign-in.
         case upTo(SessionOrder)
         /// Nothing. The store has contained this session, so any other record is newer, and if there is no record,
         /// another process has signed out.
         case stored
+
+        /// The position up to which records may be replaced, if there is one.
+        var limit: SessionOrder? {
+            switch self {
+            case .upTo(let order), .endedOrUpTo(let order): order
+            case .anything, .stored: nil
+            }
+        }
     }
 
     /// One refresh of a record's tokens, including its replays.

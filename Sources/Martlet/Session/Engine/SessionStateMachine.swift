@@ -307,15 +307,16 @@ extension SessionStateMachine {
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
         // A user may have signed in in another process since this one has read the store. After a sign-out that has
         // read nothing, the record may also be that of the user who has signed out.
-        let isUnknown = if case .anything? = ending?.signOut { true } else { isUnread }
+        let isUnknown = isUnread || hasUnreadSignOut
         let former = session?.newest.record.generation ?? 0
         let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? 0))
-        let base = isUnattended && !isUnknown ? Base.upTo(earlier) : .anything
+        let base = isUnattended && !isUnknown ? Base.endedOrUpTo(earlier) : .anything
         revokeCurrent()
         endSession(.sessionChanged, isUnattended: isUnattended)
         signInEpoch = epoch
-        // The new record overwrites the one that the ending was to delete.
-        ending = nil
+        // The new record overwrites the one that the ending was to delete. A sign-out that has read nothing waits until
+        // then: if the record cannot be written, it must still find what it was to end.
+        if !hasUnreadSignOut { ending = nil }
         waiters.formUnion(endingWaiters)
         endingWaiters = []
         session = ActiveSession(
@@ -761,7 +762,7 @@ extension SessionStateMachine {
     private func raised(
         _ record: StoredSession, of session: ActiveSession, above reading: StoreReading
     ) -> StoredSession {
-        guard session.base == .anything || hasEndedHere(reading), reading != .empty,
+        guard session.ranksAbove(reading) || hasEndedHere(reading), reading != .empty,
             !reading.contains(record.id), let found = reading.order, found.generation >= record.generation
         else { return record }
         var record = record
@@ -814,7 +815,8 @@ extension SessionStateMachine {
         var mark = ending.mark
         if let signOut = ending.signOut {
             let found = reading.order ?? signOut.order
-            if found > mark.order, !sharesStore || signOut.covers(found, at: wallClock) {
+            let isOwn = session.map { reading.contains($0.record.id) } ?? false
+            if found > mark.order, !isOwn, !sharesStore || signOut.covers(found, at: wallClock) {
                 mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
             }
         }
@@ -874,7 +876,7 @@ extension SessionStateMachine {
         known = max(known ?? order, order)
         if case .ended(let found) = reading { mark = EndMark.later(mark, found) }
         // Rank an unwritten sign-in above this content, in case the store cannot be read when it is written.
-        if let session, session.base == .anything, !reading.contains(session.record.id),
+        if let session, session.ranksAbove(reading), !reading.contains(session.record.id),
             order.generation >= session.newest.record.generation
         {
             self.session?.raiseGeneration(above: order)
@@ -909,6 +911,7 @@ extension SessionStateMachine {
         // A write that an earlier sign-in requested may have stored the record of this one.
         if let session, answer.snapshot.reading.contains(session.record.id) { self.session?.base = .stored }
         if answer.decision.epoch == epoch { raiseSession(above: answer.decision) }
+        limitUnreadSignOut(after: answer.decision, answer.snapshot.reading)
         if answer.failure == nil, case .write(let record) = answer.decision.update {
             learn(.found(record))
             endWrittenSession(record, in: answer.decision.epoch)
@@ -990,7 +993,7 @@ extension SessionStateMachine {
         }
         // A sign-in that could not be written must not take this record for a later sign-in of another process.
         guard writtenEpoch < epoch, let session, session.record.id != record.id,
-            case .upTo(let earlier) = session.base, earlier < mark.order
+            let earlier = session.base.limit, earlier < mark.order
         else { return }
         self.session?.raise(above: mark.order)
         startEnding(mark)
@@ -1019,6 +1022,7 @@ extension SessionStateMachine {
         if case .write(let record) = decision.update, snapshot.reading == .found(record) {
             endWrittenSession(record, in: decision.epoch)
         }
+        limitUnreadSignOut(after: decision, snapshot.reading)
         guard decision.epoch == epoch else { return }
         raiseSession(above: decision)
         if task == .confirmExpiry, session?.pendingExpiry != nil {
@@ -1048,8 +1052,7 @@ extension SessionStateMachine {
     /// An ending may have raised the mark over a record that had ended here. A sign-in that is not written yet must not
     /// take that mark for a later sign-out of another process.
     private mutating func raiseSession(above decision: StoreDecision) {
-        guard case .end(let mark) = decision.update, let session, case .upTo(let earlier) = session.base,
-            earlier < mark.order
+        guard case .end(let mark) = decision.update, let earlier = session?.base.limit, earlier < mark.order
         else { return }
         self.session?.raise(above: mark.order)
     }
@@ -1063,7 +1066,7 @@ extension SessionStateMachine {
         var bound = max(.end(ofGeneration: found.generation), mark?.order ?? found)
         switch session?.base {
         case .anything: break
-        case .upTo(let earlier): bound = max(earlier, bound)
+        case .upTo(let earlier), .endedOrUpTo(let earlier): bound = max(earlier, bound)
         case .stored, nil: return
         }
         session?.base = .upTo(bound)
@@ -1079,8 +1082,11 @@ extension SessionStateMachine {
 
     /// Asks the store to write and delete what it could not write and delete before. A delay that has begun goes on.
     mutating func saveRequested() {
+        // A write would give way to a record that this sign-out has not read yet.
+        let endsFirst = hasUnreadSignOut
+        if endsFirst { actions.append(.store(.end)) }
         if needs(.write), session?.isStoring == false { actions.append(.store(.write)) }
-        if needs(.end) { actions.append(.store(.end)) }
+        if needs(.end), !endsFirst { actions.append(.store(.end)) }
     }
 
     private var needsReading: Bool {
@@ -1150,6 +1156,8 @@ extension SessionStateMachine {
             if answer.failure == nil, case .write = answer.decision.update { self.session?.base = .stored }
             return
         }
+        // From now on, this process knows what the sign-out has to end.
+        if hasUnreadSignOut, answer.snapshot.reading.wasReadable { ending?.signOut = nil }
         let verdict = self.verdict(on: answer.snapshot.reading, for: record, of: session)
         if answer.failure == nil, follow(verdict, answer.snapshot.deadlines) { return }
         reportReplaced(answer.snapshot.reading, verdict, by: record, answer.failure)
@@ -1183,7 +1191,7 @@ extension SessionStateMachine {
         var earlier = earlierSessions(than: signIn)
         // An unattended sign-in gives way to a user in another process.
         let isUnattended = attendedEpoch < signInEpoch
-        if isUnattended, case .upTo(let replaceable)? = session?.base { earlier = replaceable }
+        if isUnattended, let replaceable = session?.base.limit { earlier = replaceable }
         revokeCurrent()
         endSession(.signedOut, isUnattended: isUnattended)
         startEnding(EndMark(earlier, isEstimate: known == nil), coversOwnWrites: true)
@@ -1247,7 +1255,7 @@ extension SessionStateMachine {
         }
         // If an earlier attempt has probably been carried out, only what that attempt found is earlier.
         var earlier = earlierSessions(than: session.record)
-        if case .upTo(let found) = session.base { earlier = found }
+        if let found = session.base.limit { earlier = found }
         self.session?.raise(above: earlier)
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }
@@ -1333,12 +1341,31 @@ extension SessionStateMachine {
     /// records that another process has written since.
     private mutating func endingFailed(_ answer: StoreAnswer) {
         ending?.hasFailed = true
-        let isUnread = !answer.snapshot.reading.wasReadable
-        if isUnread, case .anything? = ending?.signOut { return }
+        if hasUnreadSignOut, !answer.snapshot.reading.wasReadable { return }
+        limitEnding(after: answer.decision)
+    }
+
+    /// Limits the pending ending to what an attempt has found.
+    private mutating func limitEnding(after decision: StoreDecision) {
         ending?.signOut = nil
-        guard let mark = ending?.mark, case .end(let raised) = answer.decision.update else { return }
+        guard let mark = ending?.mark, case .end(let raised) = decision.update else { return }
         ending?.mark = EndMark.later(mark, raised) ?? mark
         self.mark = EndMark.later(self.mark, raised)
+    }
+
+    /// Whether a sign-out is pending that has read nothing.
+    private var hasUnreadSignOut: Bool {
+        if case .anything? = ending?.signOut { true } else { false }
+    }
+
+    /// An attempt at a sign-out that had read nothing was made before the sign-in that followed it. The next one must
+    /// not end the sign-ins of other processes since then.
+    private mutating func limitUnreadSignOut(after decision: StoreDecision, _ reading: StoreReading) {
+        guard decision.epoch != epoch, hasUnreadSignOut, decision.ending?.signOut == ending?.signOut,
+            reading.wasReadable
+        else { return }
+        limitEnding(after: decision)
+        raiseSession(above: decision)
     }
 
     /// Starts ending the sessions up to a mark.
@@ -1349,8 +1376,9 @@ extension SessionStateMachine {
         let mark = EndMark.later(ending?.mark, mark) ?? mark
         self.mark = EndMark.later(self.mark, mark)
         let coversOwnWrites = coversOwnWrites || signOut != nil
+        let reach = hasUnreadSignOut ? (signOut ?? ending?.signOut).map { .anything($0.order) } : signOut
         ending = Ending(
-            mark: mark, signOut: signOut, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch)
+            mark: mark, signOut: reach, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch)
         actions.append(.store(.end))
     }
 }

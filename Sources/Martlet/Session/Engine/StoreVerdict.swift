@@ -29,7 +29,7 @@ extension SessionStateMachine.ActiveSession {
         // A mark of an earlier generation says nothing about why this session ended. One of this generation counts even
         // if its process knew only an older rotation.
         case .ended(let mark):
-            mayReplace(mark.order)
+            mayReplace(mark.order) || ranksAbove(reading)
                 ? .ours(found: nil) : .gone(mark.order.generation >= record.generation ? mark : nil)
         case .found(let found) where found.id != record.id:
             mayReplace(found.order) ? .ours(found: found) : .otherSession(found)
@@ -43,10 +43,18 @@ extension SessionStateMachine.ActiveSession {
         found.hasTokens(of: record) && found.order >= record.order
     }
 
+    /// Whether the first write of this sign-in takes a position above the content, whatever the clocks say.
+    func ranksAbove(_ reading: StoreReading) -> Bool {
+        switch (base, reading) {
+        case (.anything, _), (.endedOrUpTo, .ended): true
+        default: false
+        }
+    }
+
     private func mayReplace(_ found: SessionOrder) -> Bool {
         switch base {
         case .anything: true
-        case .upTo(let known): found <= known
+        case .upTo(let known), .endedOrUpTo(let known): found <= known
         case .stored: false
         }
     }

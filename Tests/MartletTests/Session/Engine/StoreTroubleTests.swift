@@ -19,6 +19,89 @@ import Testing
         return (machine, StoredSession(id: SessionID(), generation: generation, tokens: .pair("ahead")))
     }
 
+    private func record(_ user: String, at generation: Int) -> StoredSession {
+        StoredSession(id: SessionID(rawValue: user), generation: generation, tokens: .pair(user))
+    }
+
+    @Test(
+        "a sign-out that has read nothing still ends a session of a fast clock, although a sign-in follows",
+        arguments: [false, true])
+    func unreadSignOut(requiresSavedTokens: Bool) {
+        let future = StoredSession.generation(at: Machine.wallClock.addingTimeInterval(86_400))
+        let ahead = record("ahead", at: future)
+        var policy = SessionPolicy()
+        policy.requiresSavedTokens = requiresSavedTokens
+        var machine = Machine(policy: policy, sharesStore: true)
+        machine.signedOut(at: Machine.wallClock)
+        machine.answer(.end, .unavailable(failure), failure: failure)
+        let carol = record("carol", at: machine.makeGeneration(at: Machine.wallClock))
+        machine.signedIn(carol, deadlines: nil, by: 1)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        _ = machine.takeActions()
+        machine.storeRetryDue()
+        let tasks = machine.takeActions().filter { $0 == .store(.end) || $0 == .store(.write) }
+        #expect(tasks.first == .store(.end))
+        #expect(machine.answer(.end, .found(ahead)).ends)
+        #expect(machine.takeActions().contains(.revoke(ahead.tokens, expiresAt: nil)))
+        guard !requiresSavedTokens else { return #expect(machine.absence == .signedOut && tasks.count == 1) }
+        guard case .write(let written) = machine.answer(.write, .ended(EndMark(.end(ofGeneration: future)))) else {
+            Issue.record("the sign-in was not written")
+            return
+        }
+        #expect(written.id == carol.id && written.generation > future)
+        #expect(machine.currentRecord?.id == carol.id)
+    }
+
+    @Test("such a sign-out outlasts a sign-in that another one replaces while it is being saved")
+    func unreadSignOutOfTwo() {
+        var (machine, ahead) = signedOutUnread()
+        for (index, user) in ["first", "second"].enumerated() {
+            let signIn = record(user, at: machine.makeGeneration(at: Machine.wallClock))
+            machine.signedIn(signIn, deadlines: nil, by: index + 1)
+        }
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        #expect(machine.answer(.end, .found(ahead)).ends)
+        #expect(machine.currentRecord?.id.rawValue == "second")
+    }
+
+    @Test("such a sign-out spares another process's user of a fast clock once it has read the store")
+    func unreadSignOutOnce() {
+        var (machine, ahead) = signedOutUnread()
+        let decision = machine.decide(.end, over: .found(ahead), hasLostLock: false, at: Machine.wallClock)
+        machine.signedIn(
+            record("carol", at: machine.makeGeneration(at: Machine.wallClock)), deadlines: nil, by: 1)
+        let answer = Machine.StoreAnswer(decision: decision, snapshot: Machine.StoreSnapshot(reading: .found(ahead)))
+        machine.storeAnswered(.end, answer, at: .test())
+        let later = record("later", at: ahead.generation + 86_400_000)
+        #expect(!machine.answer(.end, .found(later)).ends)
+    }
+
+    @Test("a guest follows a user of another process who has signed in and out unnoticed", arguments: [1, 1_000])
+    func guestAfterEnd(lead: Int) {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        let guest = record("guest", at: 9)
+        machine.signedIn(guest, deadlines: nil, isUnattended: true, by: 1)
+        guard case .write(let written) = machine.answer(.write, .ended(EndMark(.end(ofGeneration: 8 * lead)))) else {
+            Issue.record("the guest was not written")
+            return
+        }
+        #expect(written.id == guest.id && written.generation > 8 * lead)
+        #expect(machine.currentRecord?.id == guest.id)
+    }
+
+    @Test("a guest whose first write has failed gives way to a later sign-out in another process")
+    func guestBeforeEnd() {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        machine.signedIn(record("guest", at: 9), deadlines: nil, isUnattended: true, by: 1)
+        machine.answer(.write, .empty, failure: failure)
+        #expect(machine.answer(.write, .ended(EndMark(.end(ofGeneration: 10)))) == .keep)
+        #expect(machine.currentRecord == nil)
+    }
+
     @Test("an unattended sign-in does not bring back a session of a fast clock that a sign-out has not read")
     func unattendedAfterUnreadSignOut() {
         var (machine, ahead) = signedOutUnread()
