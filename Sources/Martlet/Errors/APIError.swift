@@ -102,10 +102,8 @@ extension APIError: CustomStringConvertible {
     /// The error with secrets masked, such as
     /// `422 INVALID_NAME: The name is too long (name: at most 40 characters) [request 7f3a]`.
     public var description: String {
-        var text = "\(status) " + (code.map { "\($0): " } ?? "") + message
-        if !errors.isEmpty {
-            text += " (" + errors.map { ($0.field.map { "\($0): " } ?? "") + $0.message }.joined(separator: "; ") + ")"
-        }
-        return Redaction.redact(text) + (requestID.map { " [request \(Self.shown($0))]" } ?? "")
+        var text = "\(status) " + (code.map { "\(Redaction.redact($0)): " } ?? "") + Redaction.redact(message)
+        if !errors.isEmpty { text += " (" + errors.map(\.description).joined(separator: "; ") + ")" }
+        return text + (requestID.map { " [request \(Self.shown($0))]" } ?? "")
     }
 }

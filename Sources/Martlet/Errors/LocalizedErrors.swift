@@ -39,8 +39,8 @@ extension NetworkError: LocalizedError {
 }
 
 extension APIError: LocalizedError {
-    /// The server's message and its messages about single fields, with secrets masked. If there are none, a text for
-    /// the status code in the user's language.
+    /// The server's message and its messages about single fields, with tokens masked. If there are none, a text for the
+    /// status code in the user's language.
     public var errorDescription: String? { userText ?? UserText.status(status).text }
 
     /// The server's own words; `nil` if there are none.

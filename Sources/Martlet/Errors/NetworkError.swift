@@ -56,7 +56,7 @@
     /// The session has ended. Contains the response that rejected this call's token, if the call was sent.
     case sessionExpired(CallDescription, ExpiryReason, ServerResponse?)
     /// The session that the call belonged to has ended or was replaced. The request was not sent under the other
-    /// session.
+    /// session. If it was sent before, the server may have performed it.
     case sessionChanged(CallDescription)
     /// The token could not be refreshed now. The session is kept; try again later.
     case refreshFailed(CallDescription, RefreshError, ServerResponse?)

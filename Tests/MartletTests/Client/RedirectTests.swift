@@ -72,6 +72,32 @@ import Testing
     }
 
     @Test(
+        "C31: the session's token in another field follows no redirect to another origin, and no observer sees it",
+        arguments: [AuthenticationRequirement.required, .none], [true, false])
+    func tokenElsewhere(requirement: AuthenticationRequirement, isObserved: Bool) async throws {
+        let name = try #require(HTTPField.Name("X-Ticket"))
+        let transport = StubTransport { request in
+            request.path == "/a" ? .status(307, headers: [.location: "https://other.example.net/b"]) : .status(204)
+        }
+        let log = Log()
+        let tokens = await TokenManager.signedIn(
+            with: Tokens(accessToken: "tok-7Fa9", refreshToken: "r", lifetime: .seconds(3600)), transport: transport,
+            time: ManualTimeSource())
+        let client = NetworkClient(
+            tokens: tokens,
+            config: config {
+                guard isObserved else { return }
+                $0.observers = [
+                    Watch(log: log), LogObserver(level: .debug) { log.add("\($0)") }, .curl { log.add($0) },
+                ]
+            })
+        _ = try await client.text(Visit("/a", headers: [name: "tok-7Fa9"], requirement))
+        #expect(transport.requests.map { $0.headers[name] } == ["tok-7Fa9", nil])
+        #expect(isObserved == !log.lines.isEmpty)
+        #expect(!log.lines.contains { $0.contains("tok-7Fa9") })
+    }
+
+    @Test(
         "C31: a redirect that changes only the scheme or the port leads to another origin",
         arguments: [
             ("https://api.example.com", "https://api.example.com:8443/b"),

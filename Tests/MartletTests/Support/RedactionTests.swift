@@ -53,9 +53,17 @@ struct RedactionTests {
             #"<password hint="<token>">hunter2</password>"#,
             // Names of two words.
             #"{"API Key":"hunter2"}"#, #"{"page":3,"Your secret key": "a hunter2"}"#, "Session ID: hunter2",
+            #"{"label":"API Key","type":"text","value":"a hunter2"}"#,
+            #"{"type":"text","value":"a hunter2","label":"API Key"}"#,
+            #"<field name="Session ID" type="text" value="a hunter2"/>"#,
+            #"<input value="a hunter2" title="API Key">"#, #"{"title":"Client secret","type":"t","value":"a hunter2"}"#,
+            #"{"label":"New password","value":"a hunter2"}"#, "Verification code: hunter2",
+            #"{"credentials":"hunter2"}"#, #"{"jwt":"hunter2"}"#, #"{"newPin":"hunter2"}"#, "auth_code=hunter2",
+            #"{"verification_code":"hunter2"}"#, #"{"encryptionKey":"hunter2"}"#,
             "otp_code=hunter2", #"{"pinCode":"hunter2"}"#, #"{"user_pass":"hunter2"}"#, "code_verifier=hunter2",
             // Errors of a FastAPI server repeat the input.
             #"{"detail":[{"type":"x","loc":["body","password"],"msg":"too short","input":"a hunter2","ctx":{"a":8}}]}"#,
+            #"{"errors":[{"input":"a hunter2","loc":["body","password"],"msg":"Too short"}]}"#,
             #"{"loc": [ "body", "user", "pin" ], "input": {"a": "hunter2"}}"#, "session token={hunter2}",
             "--b\r\nContent-Disposition: form-data; filename=\"a.txt\"; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n",
             // Objects of Ruby, in angle brackets.
@@ -539,6 +547,7 @@ struct RedactionTests {
             "<p> password <b>1</b><value>3</value></p>", "<p>password <b>1</b><value>3</value></p>",
             #"{"label":"Password:","page":"3"}"#, #"{"Forgot your password? Click":"Reset"}"#,
             #"{"name":" a wrong password ","page":1,"value":"3"}"#,
+            #"{"message":"Wrong password","page":1,"value":"3"}"#, #"{"mapping":"3","bypass":"3"}"#, "Pinned: 3",
             #"{"token":{"scope":"a: b","expiresAt":"c"},"page":"3"}"#,
         ])
     func ordinaryTexts(text: String) {

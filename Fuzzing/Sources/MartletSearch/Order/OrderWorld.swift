@@ -296,7 +296,7 @@ extension OrderWorld {
         if operation.isLate {
             features.insert(.lateAnswer)
             processes[index].machine.storeAnsweredLate(
-                operation.task, outcome.decision, .init(reading: outcome.content))
+                operation.task, outcome.decision, .init(reading: outcome.content), at: moment(of: index))
             takeActions(of: index)
         } else {
             report(outcome, to: operation.task, index)

@@ -200,8 +200,9 @@ struct Exchange {
         }
     }
 
-    private func redirect(by head: HTTPResponse, _ call: CallState) throws(Redirect.Refusal) -> Redirect? {
-        guard runner.config.maximumRedirects > 0 else { return nil }
+    private mutating func redirect(by head: HTTPResponse, _ call: CallState) throws(Redirect.Refusal) -> Redirect? {
+        guard runner.config.maximumRedirects > 0, head.headerFields[.location] != nil else { return nil }
+        runner.authorizer?.markCredentials(in: &request, of: call)
         // A server that repeats the request elsewhere must still perform it only once.
         return try Redirect(
             of: request, by: head, from: origin, keeping: call.context[IdempotencyKeys.Mark.self]?.field)

@@ -64,9 +64,19 @@ struct Authorizer: Sendable {
     let tokens: TokenManager
     /// The header field with the last attached token. It is cached because creating it checks each character.
     private let lastField = Locked<(token: Secret, field: HTTPField)?>(nil)
+    /// The field of the token if its name does not announce a secret; otherwise `nil`.
+    private let unmarkedField: HTTPField.Name?
 
     init(tokens: TokenManager) {
         self.tokens = tokens
+        let name = tokens.scheme.header
+        unmarkedField = Redaction.isSensitive(headerName: name.rawName) ? nil : name
+    }
+
+    /// Marks what an app has put into the field of the token as sensitive.
+    func markField(in fields: inout HTTPFields) {
+        guard let name = unmarkedField, fields.contains(name) else { return }
+        for index in fields.indices where fields[index].name == name { fields[index].indexingStrategy = .disallow }
     }
 
     /// Forgets the token of the last attempt, and its rejection.
@@ -208,10 +218,10 @@ struct Authorizer: Sendable {
         return request.headerFields.contains { Self.has(token, in: $0.value) }
     }
 
-    /// Marks the token as sensitive wherever interceptors have put it, and what they have put in its place. Observers
-    /// see these fields masked, and no redirect carries them to another origin.
+    /// Marks the token as sensitive wherever the app or its interceptors have put it, and what they have put in its
+    /// place. Observers see these fields masked, and no redirect carries them to another origin.
     func markCredentials(in request: inout HTTPRequest, of call: CallState) {
-        let token = call.authorization.attached?.accessToken.reveal()
+        let token = (call.authorization.attached?.accessToken ?? tokens.currentAccessToken)?.reveal()
         for index in request.headerFields.indices {
             let field = request.headerFields[index]
             guard field.indexingStrategy != .disallow,
@@ -223,7 +233,8 @@ struct Authorizer: Sendable {
 
     /// Whether the value of a field has a token, as it is or within credentials of the Basic scheme (RFC 7617).
     private static func has(_ token: String, in value: String) -> Bool {
-        value.contains(token)
+        guard value.utf8.count >= token.utf8.count else { return false }
+        return value.contains(token)
             || value.split(separator: " ").contains { word in
                 Data(base64Encoded: String(word)).map { String(decoding: $0, as: UTF8.self).contains(token) } ?? false
             }

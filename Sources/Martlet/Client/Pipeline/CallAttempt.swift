@@ -165,7 +165,10 @@ struct CallAttempt {
     private mutating func send(_ call: inout CallState) async throws -> ServerResponse {
         call.context.sent += 1
         isUnderWay = true
-        call.observation?.attemptWillStart(call.context, request)
+        if let observation = call.observation {
+            pipeline.authorizer?.markCredentials(in: &request, of: call)
+            observation.attemptWillStart(call.context, request)
+        }
         let (response, report) =
             if let ticket {
                 try await pipeline.run(

@@ -58,9 +58,10 @@ extension CallPipeline {
 
         let recipient = recipient(of: location.origin)
         let clientFields = if case .trusted = recipient { config.headers } else { HTTPFields() }
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
             headerFields: .merged(client: clientFields, endpoint: endpoint.headers, accept: call.accept))
+        authorizer?.markField(in: &request.headerFields)
         var state = CallState(
             request: request, recipient: recipient, context: context, authorization: call.start.authorization,
             monitor: call.monitor, receiver: call.receiver, responseOwner: call.start.responseOwner)

@@ -305,12 +305,11 @@ extension SessionStateMachine {
         if let former = session { learn(.found(former.newest.record)) }
         var record = record
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
-        // A user may have signed in in another process since this one has read the store. After a sign-out that has
-        // read nothing, the record may also be that of the user who has signed out.
-        let isUnknown = isUnread || hasUnreadSignOut
-        let former = session?.newest.record.generation ?? 0
-        let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? 0))
-        let base = isUnattended && !isUnknown ? Base.endedOrUpTo(earlier) : .anything
+        // A user may have signed in in another process since this one has read the store, or adopted the tokens of a
+        // former library, whose generation is 0.
+        let former = session?.newest.record.generation ?? -1
+        let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? -1))
+        let base = isUnattended && !isUnread ? Base.endedOrUpTo(earlier) : .anything
         revokeCurrent()
         endSession(.sessionChanged, isUnattended: isUnattended)
         signInEpoch = epoch
@@ -525,7 +524,8 @@ extension SessionStateMachine {
     private mutating func preparationAnswered(_ job: RefreshJob, _ answer: StoreAnswer, at moment: Moment) {
         guard isPreparing(job), let session else { return emit(.refreshDiscarded(job.stamp)) }
         if answer.decision.hasLostLock { return }
-        let verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
+        let verdict = self.verdict(
+            on: answer.snapshot.reading, for: session.record, of: session, at: moment.wallClock)
         if follow(verdict, answer.snapshot.deadlines) { return }
         if case .unreadable(let error) = verdict, sharesStore {
             // Another process may have spent the token. A server that detects its reuse could end the session.
@@ -723,14 +723,14 @@ extension SessionStateMachine {
         case .write:
             guard let session, let unwritten = decision.subject else { break }
             let amended = amended(unwritten, of: session, hasLostLock: hasLostLock, at: wallClock)
-            let record = raised(amended, of: session, above: reading)
+            let record = raised(amended, of: session, above: reading, at: wallClock)
             decision.subject = record
-            decision.update = merge(record, of: session, with: reading)
+            decision.update = merge(record, of: session, with: reading, at: wallClock)
         case .prepare(let job):
             guard !hasLostLock, isPreparing(job), let session else { break }
             var record = session.record
             record.journal = record.journal ?? RefreshJournal(of: record, sentAt: wallClock)
-            decision.update = merge(record, of: session, with: reading)
+            decision.update = merge(record, of: session, with: reading, at: wallClock)
             if case .write(let record) = decision.update, !reading.hasJournal { decision.subject = record }
         case .clearJournal(let record):
             // Without the lock, keep the journal: another process may have sent the token since.
@@ -760,10 +760,11 @@ extension SessionStateMachine {
 
     /// The record of a sign-in, ranked above the other sessions in the store, even if the clocks disagree.
     private func raised(
-        _ record: StoredSession, of session: ActiveSession, above reading: StoreReading
+        _ record: StoredSession, of session: ActiveSession, above reading: StoreReading, at wallClock: Date
     ) -> StoredSession {
-        guard session.ranksAbove(reading) || hasEndedHere(reading), reading != .empty,
-            !reading.contains(record.id), let found = reading.order, found.generation >= record.generation
+        let ends = hasEndedHere(reading) || isCoveredUnread(reading, at: wallClock)
+        guard ends || session.ranksAbove(reading), reading != .empty, !reading.contains(record.id),
+            let found = reading.order, found.generation >= record.generation
         else { return record }
         var record = record
         record.generation = found.generationAbove
@@ -779,8 +780,10 @@ extension SessionStateMachine {
     }
 
     /// Writes a record of the session unless the stored one is later.
-    private func merge(_ record: StoredSession, of session: ActiveSession, with reading: StoreReading) -> StoreUpdate {
-        switch verdict(on: reading, for: record, of: session) {
+    private func merge(
+        _ record: StoredSession, of session: ActiveSession, with reading: StoreReading, at wallClock: Date
+    ) -> StoreUpdate {
+        switch verdict(on: reading, for: record, of: session, at: wallClock) {
         case .ours(let found):
             // Keep the earliest journal: the fate of the refresh token has been unknown since then.
             var record = record
@@ -833,23 +836,31 @@ extension SessionStateMachine {
     }
 
     /// The reading, with a record that has ended replaced by the mark.
-    private func effective(_ reading: StoreReading) -> StoreReading {
+    private func effective(_ reading: StoreReading, at wallClock: Date) -> StoreReading {
         guard case .found(let record) = reading else { return reading }
-        if endedHere.contains(record.id) { return mark.map { .ended($0) } ?? .empty }
+        if endedHere.contains(record.id) || isCoveredUnread(reading, at: wallClock) {
+            return mark.map { .ended($0) } ?? .empty
+        }
         guard let mark, hasEnded(record, at: mark) else { return reading }
         return .ended(mark)
     }
 
     /// Judges the store's content against a record of the session.
     private func verdict(
-        on reading: StoreReading, for record: StoredSession, of session: ActiveSession
+        on reading: StoreReading, for record: StoredSession, of session: ActiveSession, at wallClock: Date
     ) -> StoreVerdict {
         guard session.base == .stored, case .found(let found) = reading, found.id != record.id else {
-            return session.verdict(on: effective(reading), for: record)
+            return session.verdict(on: effective(reading, at: wallClock), for: record)
         }
         // Another process wrote the record later, perhaps without reading the store, so its position does not matter.
         let hasExpired = found.id == lastExpired && mark?.covers(found) == true
         return hasExpired || endedHere.contains(found.id) ? .ours(found: found) : .otherSession(found)
+    }
+
+    /// Whether a sign-out that has read nothing ends a record. It may still be pending when the store works again.
+    private func isCoveredUnread(_ reading: StoreReading, at wallClock: Date) -> Bool {
+        guard case .found(let record) = reading, record.id != session?.record.id, hasUnreadSignOut else { return false }
+        return ending?.signOut?.covers(record.order, at: wallClock) == true
     }
 
     /// Whether the tokens of a record have been revoked or rejected.
@@ -911,7 +922,7 @@ extension SessionStateMachine {
         // A write that an earlier sign-in requested may have stored the record of this one.
         if let session, answer.snapshot.reading.contains(session.record.id) { self.session?.base = .stored }
         if answer.decision.epoch == epoch { raiseSession(above: answer.decision) }
-        limitUnreadSignOut(after: answer.decision, answer.snapshot.reading)
+        if answer.decision.epoch != epoch { limitUnreadSignOut(after: answer.decision) }
         if answer.failure == nil, case .write(let record) = answer.decision.update {
             learn(.found(record))
             endWrittenSession(record, in: answer.decision.epoch)
@@ -923,10 +934,10 @@ extension SessionStateMachine {
         // A later sign-in or sign-out has started a task of its own.
         guard answer.decision.epoch == epoch else { return answeredInLaterEpoch(task, answer) }
         switch task {
-        case .read: readingAnswered(answer.snapshot)
-        case .write: writeAnswered(answer)
-        case .confirmExpiry: confirmationAnswered(answer)
-        case .end: endingAnswered(answer)
+        case .read: readingAnswered(answer.snapshot, at: moment)
+        case .write: writeAnswered(answer, at: moment)
+        case .confirmExpiry: confirmationAnswered(answer, at: moment)
+        case .end: endingAnswered(answer, at: moment)
         case .prepare, .clearJournal: break
         }
         // Revoke only after the attempt to remove the record: a process that still found it would take the rejection of
@@ -1011,8 +1022,11 @@ extension SessionStateMachine {
 
     /// A task that was reported as failed has finished after all.
     /// - Parameter snapshot: The content of the store now.
-    mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
+    mutating func storeAnsweredLate(
+        _ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot, at moment: Moment
+    ) {
         limitRewrite(after: decision)
+        if task != .end || decision.epoch != epoch { limitUnreadSignOut(after: decision) }
         if let former = decision.former { learnTokens(of: former) }
         // Before the removal of an earlier, failed attempt is found, because this one may know newer tokens.
         noteRemoval(by: decision)
@@ -1022,11 +1036,10 @@ extension SessionStateMachine {
         if case .write(let record) = decision.update, snapshot.reading == .found(record) {
             endWrittenSession(record, in: decision.epoch)
         }
-        limitUnreadSignOut(after: decision, snapshot.reading)
         guard decision.epoch == epoch else { return }
         raiseSession(above: decision)
         if task == .confirmExpiry, session?.pendingExpiry != nil {
-            return confirmationAnswered(StoreAnswer(decision: decision, snapshot: snapshot))
+            return confirmationAnswered(StoreAnswer(decision: decision, snapshot: snapshot), at: moment)
         }
         if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             self.session?.base = .stored
@@ -1040,12 +1053,12 @@ extension SessionStateMachine {
         // The ending has succeeded. A retry could delete a later sign-in of another process.
         if task == .end, let ended = decision.ending, ended.mark == ending?.mark {
             let former = decision.former.map { StoreSnapshot(reading: .found($0)) }
-            endingAnswered(StoreAnswer(decision: decision, snapshot: former ?? snapshot))
+            endingAnswered(StoreAnswer(decision: decision, snapshot: former ?? snapshot), at: moment)
             return startRevocations()
         }
         // The reading may be older than the last change by another process.
         let hadUnreadChange = hasUnreadChange
-        readingAnswered(snapshot)
+        readingAnswered(snapshot, at: moment)
         hasUnreadChange = hadUnreadChange
     }
 
@@ -1082,11 +1095,8 @@ extension SessionStateMachine {
 
     /// Asks the store to write and delete what it could not write and delete before. A delay that has begun goes on.
     mutating func saveRequested() {
-        // A write would give way to a record that this sign-out has not read yet.
-        let endsFirst = hasUnreadSignOut
-        if endsFirst { actions.append(.store(.end)) }
         if needs(.write), session?.isStoring == false { actions.append(.store(.write)) }
-        if needs(.end), !endsFirst { actions.append(.store(.end)) }
+        if needs(.end) { actions.append(.store(.end)) }
     }
 
     private var needsReading: Bool {
@@ -1108,7 +1118,7 @@ extension SessionStateMachine {
     }
 
     /// The store was read: at the start, or because another process may have changed the record.
-    private mutating func readingAnswered(_ snapshot: StoreSnapshot) {
+    private mutating func readingAnswered(_ snapshot: StoreSnapshot, at moment: Moment) {
         if isUnread {
             hasUnreadChange = !snapshot.reading.wasReadable
             return restore(from: snapshot)
@@ -1120,8 +1130,10 @@ extension SessionStateMachine {
         }
         hasUnreadChange = false
         // While an ending is pending, wait for its answer. It says nothing about the current session, which it spares.
-        if case .found(let record) = snapshot.reading, record.id == session?.record.id { return reconcile(snapshot) }
-        if ending == nil { reconcile(snapshot) }
+        if case .found(let record) = snapshot.reading, record.id == session?.record.id {
+            return reconcile(snapshot, at: moment)
+        }
+        if ending == nil { reconcile(snapshot, at: moment) }
     }
 
     private mutating func restore(from snapshot: StoreSnapshot) {
@@ -1149,16 +1161,16 @@ extension SessionStateMachine {
     }
 
     /// The store has answered a write: it succeeded or failed, or another process was faster.
-    private mutating func writeAnswered(_ answer: StoreAnswer) {
+    private mutating func writeAnswered(_ answer: StoreAnswer, at moment: Moment) {
         guard let session, let record = answer.decision.subject, record.id == session.record.id else { return }
         guard session.unwritten?.stamp == record.stamp else {
             // A refresh has received newer tokens since, and writes them next.
             if answer.failure == nil, case .write = answer.decision.update { self.session?.base = .stored }
             return
         }
+        let verdict = self.verdict(on: answer.snapshot.reading, for: record, of: session, at: moment.wallClock)
         // From now on, this process knows what the sign-out has to end.
         if hasUnreadSignOut, answer.snapshot.reading.wasReadable { ending?.signOut = nil }
-        let verdict = self.verdict(on: answer.snapshot.reading, for: record, of: session)
         if answer.failure == nil, follow(verdict, answer.snapshot.deadlines) { return }
         reportReplaced(answer.snapshot.reading, verdict, by: record, answer.failure)
         let failure = answer.failure ?? (session.base == .anything ? nil : verdict.readFailure)
@@ -1270,9 +1282,10 @@ extension SessionStateMachine {
 
     /// The server rejected the refresh token, and the store was asked to delete the record. A newer record, or one of
     /// another session, was kept.
-    private mutating func confirmationAnswered(_ answer: StoreAnswer) {
+    private mutating func confirmationAnswered(_ answer: StoreAnswer, at moment: Moment) {
         guard let session, let reason = session.pendingExpiry else { return }
-        var verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
+        var verdict = self.verdict(
+            on: answer.snapshot.reading, for: session.record, of: session, at: moment.wallClock)
         // Another process may be refreshing. Acquire the lock again, and then ask the store once more.
         if answer.decision.hasLostLock {
             switch verdict {
@@ -1303,7 +1316,7 @@ extension SessionStateMachine {
             startEnding(EndMark(session.record.order, expiry: reason))
         } else if ending == nil {
             // The store may contain a later sign-in of another process.
-            reconcile(answer.snapshot)
+            reconcile(answer.snapshot, at: moment)
         }
     }
 
@@ -1316,7 +1329,7 @@ extension SessionStateMachine {
     }
 
     /// An ending has succeeded or failed.
-    private mutating func endingAnswered(_ answer: StoreAnswer) {
+    private mutating func endingAnswered(_ answer: StoreAnswer, at moment: Moment) {
         guard let ending else { return }
         resumeEndingWaiters()
         if let failure = answer.failure ?? (ending.signOut == nil ? answer.snapshot.reading.failure : nil) {
@@ -1329,8 +1342,9 @@ extension SessionStateMachine {
         var mark = ending.mark
         if case .end(let raised) = answer.decision.update { mark = raised }
         self.mark = EndMark.later(self.mark, mark)
-        guard case .found(let record) = answer.snapshot.reading else { return reconcile(answer.snapshot) }
-        guard mark.covers(record) else { return reconcile(answer.snapshot) }
+        guard case .found(let record) = answer.snapshot.reading, mark.covers(record) else {
+            return reconcile(answer.snapshot, at: moment)
+        }
         // Even a process that has signed this session out may know only tokens from before its last refresh.
         if mark.expiry == nil || ending.signOutEpoch != nil {
             revoke(record, expiresAt: answer.snapshot.deadlines?.expiresAt)
@@ -1358,11 +1372,10 @@ extension SessionStateMachine {
         if case .anything? = ending?.signOut { true } else { false }
     }
 
-    /// An attempt at a sign-out that had read nothing was made before the sign-in that followed it. The next one must
-    /// not end the sign-ins of other processes since then.
-    private mutating func limitUnreadSignOut(after decision: StoreDecision, _ reading: StoreReading) {
-        guard decision.epoch != epoch, hasUnreadSignOut, decision.ending?.signOut == ending?.signOut,
-            reading.wasReadable
+    /// After a sign-out that had read nothing, a task has found what the sign-out was to end. The next one must not end
+    /// the sign-ins of other processes since then.
+    private mutating func limitUnreadSignOut(after decision: StoreDecision) {
+        guard hasUnreadSignOut, decision.found != nil, let signOut = ending?.signOutEpoch, signOut <= decision.epoch
         else { return }
         limitEnding(after: decision)
         raiseSession(above: decision)
@@ -1387,14 +1400,14 @@ extension SessionStateMachine {
 
 extension SessionStateMachine {
     /// Adapts the state to changes that another process may have made in the store.
-    private mutating func reconcile(_ snapshot: StoreSnapshot) {
+    private mutating func reconcile(_ snapshot: StoreSnapshot, at moment: Moment) {
         guard let session else {
             if !isUnread { reconcileWithoutSession(snapshot) }
             return
         }
         // A pending update compares the stored record itself.
         guard !session.isStoring, session.pendingExpiry == nil else { return }
-        let verdict = self.verdict(on: snapshot.reading, for: session.record, of: session)
+        let verdict = self.verdict(on: snapshot.reading, for: session.record, of: session, at: moment.wallClock)
         if follow(verdict, snapshot.deadlines) { return }
         guard case .ours(let found?) = verdict else { return }
         if session.base == .stored, found.id != session.record.id || found.generation < session.record.generation {

@@ -715,6 +715,11 @@ extension TokenManager {
         core.withLock { $0.machine.stamp(of: token) }
     }
 
+    /// The session's access token, even if it has expired or was rejected.
+    var currentAccessToken: Secret? {
+        core.withLock { $0.machine.session?.record.tokens.accessToken }
+    }
+
     func rememberSigned(_ credential: Credential) {
         core.withLock { $0.signed.remember(credential) }
     }
@@ -1339,8 +1344,8 @@ extension TokenManager {
             done(answer.reading)
         } late: { answer in
             guard let decision = last.withLock({ $0 }) else { return }
-            let snapshot = self.snapshot(of: answer.content)
-            self.transition { machine in machine.storeAnsweredLate(task, decision, snapshot) }
+            let (snapshot, moment) = (self.snapshot(of: answer.content), self.moment)
+            self.transition { machine in machine.storeAnsweredLate(task, decision, snapshot, at: moment) }
         }
     }
 

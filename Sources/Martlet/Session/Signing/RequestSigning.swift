@@ -117,8 +117,10 @@ extension TokenManager {
         // The app may have been restarted since the request was signed, so compare with the stored session too.
         let state = await loadedState
         guard !Task.isCancelled else { throw .cancelled }
-        if case .unavailable(let failure) = state { throw .unavailable(failure) }
-        return stamp(ofCurrent: token)
+        switch state {
+        case .unavailable(let failure), .unreadable(let failure): throw .unavailable(failure)
+        case .loading, .signedOut, .signedIn, .expired: return stamp(ofCurrent: token)
+        }
     }
 
     private func sign(_ fields: inout HTTPFields, with credential: Credential) {

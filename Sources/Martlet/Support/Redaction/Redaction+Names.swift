@@ -47,6 +47,9 @@ extension Redaction {
         var lastWord = 0
         /// The last separator.
         var separator: UInt8?
+        /// The index of the last capital that follows a small letter, as in `newPin`; 0 without one.
+        var lastCapital = 0
+        fileprivate var endsInSmallLetter = false
     }
 
     /// Whether the name of a header field announces a secret, such as a password, a token or the id of a session.
@@ -55,7 +58,8 @@ extension Redaction {
     package static func isSensitive(headerName: String) -> Bool {
         switch kind(named: headerName) {
         // As in `X-RateLimit-Remaining-Tokens`.
-        case nil, .tokens, .words: false
+        case nil: headerName.lowercased() == "auth"
+        case .tokens, .words: false
         default: true
         }
     }
@@ -82,7 +86,7 @@ extension Redaction {
             if kind != .token { return .several }
             return letters.count == 6 ? .words : .tokens
         }
-        let lastWord = stem[min(name.lastWord, stem.endIndex)...]
+        let lastWord = stem[min(max(name.lastWord, name.lastCapital), stem.endIndex)...]
         if secretNames.contains(where: { stem.elementsEqual($0) || lastWord.elementsEqual($0) })
             || letters[name.lastWord...].elementsEqual(sessionAbbreviation)
             || secretStems.contains(where: { letters.contains(run: $0) })
@@ -101,8 +105,8 @@ extension Redaction {
     /// The last words of names that consist of two.
     static let lastWords = ["key", "keys", "id", "code", "verifier"].map { Array($0.utf8) }
 
-    /// The number of letters of `Private`, `Session`, and other first words of names that consist of two.
-    static let longestFirstWord = 7
+    /// The number of letters of `Verification`, the longest first word of names that consist of two.
+    static let longestFirstWord = 12
 
     private static func kind(ofSuffix letters: ArraySlice<UInt8>) -> SecretKind? {
         guard let end = letters.last, let suffixes = secretSuffixes[end] else { return nil }
@@ -131,12 +135,15 @@ extension Redaction {
             ("secretkey", .other), ("privatekey", .other), ("accesskey", .other), ("apikey", .other), ("otp", .other),
             ("pwd", .other), ("passcode", .other), ("sessionid", .other), ("sessid", .other), ("sessionkey", .other),
             ("pincode", .other), ("otpcode", .other), ("userpass", .other), ("codeverifier", .other),
+            ("credential", .other), ("verificationcode", .other), ("recoverycode", .other), ("backupcode", .other),
+            ("accesscode", .other), ("authcode", .other), ("encryptionkey", .other), ("signingkey", .other),
+            ("masterkey", .other),
         ]
         return Dictionary(grouping: names.map { (Array($0.utf8), $1) }) { $0.0.last ?? 0 }
     }()
 
     /// Names that count only as words: as parts, they occur in other words.
-    private static let secretNames = ["bearer", "dpop", "pin", "pass"].map { Array($0.utf8) }
+    private static let secretNames = ["bearer", "dpop", "jwt", "pin", "pass"].map { Array($0.utf8) }
 
     /// Parts of names that announce a secret anywhere in a name.
     private static let secretStems = [
@@ -159,8 +166,11 @@ extension Redaction.NameLetters {
     /// Adds a character of the name. Only ASCII letters and digits count.
     mutating func append(_ byte: UInt8) {
         if byte.isLetter || byte.isDigit {
+            if byte.isCapital, endsInSmallLetter { lastCapital = all.count }
+            endsInSmallLetter = byte.isSmallLetter
             all.append(byte.lowercased)
         } else {
+            endsInSmallLetter = false
             if firstWord == nil { firstWord = all.count }
             lastWord = all.count
             separator = byte
@@ -170,6 +180,7 @@ extension Redaction.NameLetters {
     mutating func removeAll() {
         all.removeAll(keepingCapacity: true)
         (firstWord, lastWord, separator) = (nil, 0, nil)
+        (lastCapital, endsInSmallLetter) = (0, false)
     }
 }
 

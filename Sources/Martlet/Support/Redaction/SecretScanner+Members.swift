@@ -88,6 +88,7 @@ extension SecretScanner {
         guard let member = memberName(before: open.start) else {
             if byte(at: following) == UInt8(ascii: "]"), endsLocation(at: open.start) {
                 openPair(Scope(depth: 1, quotes: around))
+                maskUnnamedValues(of: name, within: around, before: open.start, levels: 1)
             }
             return
         }
@@ -239,7 +240,13 @@ extension SecretScanner {
     private mutating func isWholeText(_ name: Name) -> Bool {
         guard name.indentation <= 64, name.indentation <= index - line.start else { return false }
         steps += name.indentation
-        let start = line.start + name.indentation
+        var start = line.start + name.indentation - name.firstWord
+        // A label, as in "New password".
+        if start - line.start > 1, byte(at: start - 1) == UInt8(ascii: " ") {
+            var first = start - 1
+            while first > line.start, byte(at: first - 1).isLetter { first -= 1 }
+            if Self.firstWordsOfLabels.contains(bytes[first..<(start - 1)].map(\.lowercased)) { start = first }
+        }
         return !bytes[line.start..<start].contains(where: \.isBlank)
             || endOfText(before: start, after: line.start) == line.start
     }
@@ -293,6 +300,13 @@ extension SecretScanner {
 
     /// Attributes that name the content of their element, as in `<entry key="password">…</entry>`.
     static let keyNames = ["key", "name"].map { Array($0.utf8) }
+
+    /// Words that precede the name of a secret in a label, as in `New password`. In other texts, such as
+    /// `Wrong password`, the name announces nothing.
+    private static let firstWordsOfLabels = [
+        "access", "auth", "client", "confirm", "current", "device", "id", "login", "new", "old", "refresh", "repeat",
+        "reset", "security", "session", "temporary", "user", "your",
+    ].map { Array($0.utf8) }
 
     /// The names of a token's text in an object that describes the token.
     private static let namesInTokens = ["value", "raw", "string", "text", "data", "jwt"].map { Array($0.utf8) }

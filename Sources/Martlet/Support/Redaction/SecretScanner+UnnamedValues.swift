@@ -119,8 +119,9 @@ extension SecretScanner {
     }
 
     /// Masks the values in an object or a tag that contains the name of a secret.
-    mutating func maskUnnamedValues(of name: Name, within around: Int, before start: Int) {
-        let depth = depth(within: around)
+    /// - Parameter levels: The number of lists within it around the name.
+    mutating func maskUnnamedValues(of name: Name, within around: Int, before start: Int, levels: Int = 0) {
+        let depth = depth(within: around) - levels
         while let value = unnamedValues.last, value.quotes == around, value.depth == depth {
             unnamedValues.removeLast()
             var range = value.start..<max(value.start, value.end ?? start)

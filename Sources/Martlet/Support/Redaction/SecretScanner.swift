@@ -105,6 +105,8 @@ struct SecretScanner {
         var startsField = false
         /// The number of bytes before the name on its line.
         var indentation = 0
+        /// The number of bytes from the first word to the last one, as in `API Key`; otherwise 0.
+        var firstWord = 0
         /// Whether the name is the end of a path.
         var isPath = false
     }
@@ -307,7 +309,7 @@ extension SecretScanner {
         if !isSecret, isScheme, maskCredentials() { return }
         var name = Name(startsField: startsField, indentation: start - line.start, isPath: run.hasSlash)
         guard
-            let kind = kind(after: letter, at: start) ?? kindOfTwoWords(endingAt: start)
+            let kind = kind(after: letter, at: start) ?? kindOfTwoWords(of: &name, endingAt: start)
                 ?? decoded.flatMap({ kind(ofDecoded: $0) })
         else {
             noteFieldList(named: run.letters.all)
@@ -346,7 +348,7 @@ extension SecretScanner {
     }
 
     /// The kind of secret that the run announces together with the word before it, as in `"API Key"`.
-    private mutating func kindOfTwoWords(endingAt start: Int) -> Redaction.SecretKind? {
+    private mutating func kindOfTwoWords(of name: inout Name, endingAt start: Int) -> Redaction.SecretKind? {
         guard byte(at: start - 1) == UInt8(ascii: " "), Redaction.lastWords.contains(run.letters.all) else {
             return nil
         }
@@ -354,7 +356,9 @@ extension SecretScanner {
         while start - first <= Redaction.longestFirstWord, byte(at: first - 1).isLetter { first -= 1 }
         var letters = Redaction.NameLetters()
         for byte in bytes[first..<start] + run.letters.all { letters.append(byte) }
-        return Redaction.kind(ofTwoWords: letters)
+        guard let kind = Redaction.kind(ofTwoWords: letters) else { return nil }
+        name.firstWord = start - first
+        return kind
     }
 
     private mutating func takePath(from start: Int) {

@@ -282,6 +282,33 @@ import Testing
         }
     }
 
+    /// The end of the session of a call whose response is on its way.
+    enum End: CaseIterable, Sendable { case signOut, signIn, expiry }
+
+    @Test("C84: a call whose session ends before its response arrives fails", arguments: End.allCases)
+    func lateResponse(end: End) async throws {
+        let app = try await App.signedIn()
+        let gate = Gate()
+        app.backend.beforeCall { _ in
+            await gate.pass()
+            return nil
+        }
+        let call = Task { await app.call() }
+        await gate.waitForArrivals()
+        switch end {
+        case .signOut: await app.tokens.signOut()
+        case .signIn: try await app.tokens.signIn(with: app.backend.issue())
+        case .expiry:
+            app.backend.revokeSession()
+            await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        }
+        gate.open()
+        switch (end, await call.value.error) {
+        case (.expiry, .sessionExpired), (.signOut, .sessionChanged), (.signIn, .sessionChanged): break
+        case (_, let error): Issue.record("the call ended with \(error?.description ?? "a response")")
+        }
+    }
+
     @Test("C87: a call made without a user keeps the session that the automatic sign-in has given to it")
     func switchAfterTheGate() async throws {
         let (backend, gate) = (SimulatedBackend(), Gate())

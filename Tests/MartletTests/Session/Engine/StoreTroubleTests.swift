@@ -25,8 +25,8 @@ import Testing
 
     @Test(
         "a sign-out that has read nothing still ends a session of a fast clock, although a sign-in follows",
-        arguments: [false, true])
-    func unreadSignOut(requiresSavedTokens: Bool) {
+        arguments: [false, true], [SessionStateMachine.StoreTask.write, .end])
+    func unreadSignOut(requiresSavedTokens: Bool, first: SessionStateMachine.StoreTask) {
         let future = StoredSession.generation(at: Machine.wallClock.addingTimeInterval(86_400))
         let ahead = record("ahead", at: future)
         var policy = SessionPolicy()
@@ -39,15 +39,18 @@ import Testing
         machine.answer(.write, .unavailable(failure), failure: failure)
         _ = machine.takeActions()
         machine.storeRetryDue()
-        let tasks = machine.takeActions().filter { $0 == .store(.end) || $0 == .store(.write) }
-        #expect(tasks.first == .store(.end))
-        #expect(machine.answer(.end, .found(ahead)).ends)
-        #expect(machine.takeActions().contains(.revoke(ahead.tokens, expiresAt: nil)))
-        guard !requiresSavedTokens else { return #expect(machine.absence == .signedOut && tasks.count == 1) }
-        guard case .write(let written) = machine.answer(.write, .ended(EndMark(.end(ofGeneration: future)))) else {
+        var content = StoreReading.found(ahead)
+        if first == .end || requiresSavedTokens {
+            #expect(machine.answer(.end, content).ends)
+            #expect(machine.takeActions().contains(.revoke(ahead.tokens, expiresAt: nil)))
+            content = .ended(EndMark(.end(ofGeneration: future)))
+        }
+        guard !requiresSavedTokens else { return #expect(machine.absence == .signedOut) }
+        guard case .write(let written) = machine.answer(.write, content) else {
             Issue.record("the sign-in was not written")
             return
         }
+        #expect(first == .end || machine.takeActions().contains(.revoke(ahead.tokens, expiresAt: nil)))
         #expect(written.id == carol.id && written.generation > future)
         #expect(machine.currentRecord?.id == carol.id)
     }
@@ -62,6 +65,27 @@ import Testing
         machine.answer(.write, .unavailable(failure), failure: failure)
         #expect(machine.answer(.end, .found(ahead)).ends)
         #expect(machine.currentRecord?.id.rawValue == "second")
+    }
+
+    @Test("a guest after such a sign-out spares a user who has signed in to another process since")
+    func guestSparesLaterUser() {
+        var (machine, _) = signedOutUnread()
+        let later = record("later", at: machine.makeGeneration(at: Machine.wallClock))
+        let guest = record("guest", at: later.generation + 1)
+        machine.signedIn(guest, deadlines: nil, isUnattended: true, by: 1)
+        let evening = Machine.wallClock.addingTimeInterval(3_600)
+        let decision = machine.decide(.write, over: .found(later), hasLostLock: false, at: evening)
+        #expect(decision.update == .keep)
+    }
+
+    @Test("a guest spares the tokens of a former library that another process has adopted") func guestSparesAdopted() {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        machine.signedIn(record("guest", at: 9), deadlines: nil, isUnattended: true, by: 1)
+        let adopted = record("adopted", at: 0)
+        #expect(machine.answer(.write, .found(adopted)) == .keep)
+        #expect(machine.currentRecord == adopted)
     }
 
     @Test("such a sign-out spares another process's user of a fast clock once it has read the store")

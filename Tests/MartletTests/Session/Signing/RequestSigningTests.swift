@@ -80,15 +80,17 @@ import Testing
         #expect(app.backend.refreshCalls == 2 && app.backend.reuseDetected == 0)
     }
 
-    @Test("while the store is unreadable, recovery fails as unavailable") func unreadable() async {
+    @Test("without a readable record, recovery fails as unavailable", arguments: [StorageError.Kind.locked, .tooNew])
+    func unreadable(kind: StorageError.Kind) async {
         struct LockedStore: TokenStore {
-            let error = StorageError(.locked, "locked")
+            let error: StorageError
             func read() async -> StoreReading { .unavailable(error) }
             func write(_ session: StoredSession) async throws { throw error }
             func delete() async throws { throw error }
         }
-        let app = App(store: LockedStore())
-        await #expect(throws: SessionError.unavailable(LockedStore().error)) { () async throws in
+        let store = LockedStore(error: StorageError(kind, "locked"))
+        let app = App(store: store)
+        await #expect(throws: SessionError.unavailable(store.error)) { () async throws in
             var request = HTTPRequest.to("https://api.example.com/me")
             request.headerFields[.authorization] = "Bearer access-1"
             _ = try await app.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &request)
