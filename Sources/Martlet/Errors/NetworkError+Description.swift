@@ -44,7 +44,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         case .signInRequired: "this call requires a session, and no user is signed in. Sign in first."
         case .sessionExpired(_, let reason, _): "the session has ended: \(reason). Sign in again."
         case .sessionChanged:
-            "the session that this call belongs to has ended, so the request was not sent under another session."
+            "the session that this call belongs to has ended. The call is not sent under another session."
         case .refreshFailed(_, let error, _):
             "the access token could not be refreshed: \(error). The session is kept; try again later."
         case .storageUnavailable(_, let error): "the stored session cannot be used: \(error.advice)"

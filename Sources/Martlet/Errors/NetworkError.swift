@@ -53,7 +53,7 @@
     case unauthorized(CallDescription, ServerResponse)
     /// The endpoint requires a session, and no user is signed in.
     case signInRequired(CallDescription)
-    /// The session has ended. Contains the response that rejected this call's token, if the call was sent.
+    /// The session has ended. Contains the response that rejected this call's token, if there was one.
     case sessionExpired(CallDescription, ExpiryReason, ServerResponse?)
     /// The session that the call belonged to has ended or was replaced. The request was not sent under the other
     /// session. If it was sent before, the server may have performed it.

@@ -296,7 +296,7 @@ extension OrderWorld {
         if operation.isLate {
             features.insert(.lateAnswer)
             processes[index].machine.storeAnsweredLate(
-                operation.task, outcome.decision, .init(reading: outcome.content), at: moment(of: index))
+                operation.task, outcome.decision, .init(reading: outcome.content))
             takeActions(of: index)
         } else {
             report(outcome, to: operation.task, index)

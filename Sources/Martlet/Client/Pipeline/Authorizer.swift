@@ -161,6 +161,13 @@ struct Authorizer: Sendable {
         if let error = tokens.endError(for: authorization.owner) { throw error }
     }
 
+    /// Fails a call whose session has ended before its response arrived. A refresher still needs the response, to revoke
+    /// the tokens in it.
+    func checkSession(after call: CallState) throws(SessionError) {
+        guard call.authorization.owner.session != nil, !tokens.isRefreshingHere else { return }
+        try checkSession(of: call.authorization)
+    }
+
     /// Takes a token for a call that a refresher makes during a refresh: the token of the session that it refreshes.
     /// Such a call must not wait for the result of that refresh.
     func takeTokenInsideRefresh(_ call: inout CallState) async throws(SessionError) {

@@ -221,8 +221,9 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
+    /// Whether the fields contain this name and value, sensitive or not.
     fileprivate func contains(_ field: HTTPField) -> Bool {
-        self[fields: field.name].contains(field)
+        self[fields: field.name].contains { $0.value == field.value }
     }
 
     fileprivate func filtered(_ isIncluded: (HTTPField) -> Bool) -> HTTPFields {

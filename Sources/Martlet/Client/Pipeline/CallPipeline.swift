@@ -70,7 +70,6 @@ final class CallPipeline: Sendable {
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }
         do {
             let (response, lastAttempt) = try await run(&call, outgoing)
-            try checkSession(of: call, outgoing, after: response)
             let receivedAt = time.uptime
             bodyOutlivesCall = call.receiver?.outlivesCall == true
             return CompletedCall(
@@ -83,20 +82,6 @@ final class CallPipeline: Sendable {
             let failure = AttemptRunner.wrap(error, call: call.context.call)
             if let observation = call.observation { observation.finish(with: failure) } else { reportRefusal(failure) }
             throw failure
-        }
-    }
-
-    /// Fails a call whose session has ended before its response arrived. A receiver checks that itself, as long as it
-    /// receives.
-    private func checkSession(
-        of call: CallState, _ outgoing: OutgoingCall, after response: ServerResponse
-    ) throws(SessionError) {
-        guard call.receiver == nil, let authorizer else { return }
-        do {
-            try authorizer.checkSession(of: call.authorization)
-        } catch {
-            outgoing.responseWasLost?(response)
-            throw error
         }
     }
 

@@ -305,17 +305,16 @@ extension SessionStateMachine {
         if let former = session { learn(.found(former.newest.record)) }
         var record = record
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
-        // A user may have signed in in another process since this one has read the store, or adopted the tokens of a
-        // former library, whose generation is 0.
+        // A user may have signed in in another process since this one has read the store, or the app may have adopted
+        // the tokens of another library, whose generation is 0.
         let former = session?.newest.record.generation ?? -1
         let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? -1))
         let base = isUnattended && !isUnread ? Base.endedOrUpTo(earlier) : .anything
         revokeCurrent()
         endSession(.sessionChanged, isUnattended: isUnattended)
         signInEpoch = epoch
-        // The new record overwrites the one that the ending was to delete. A sign-out that has read nothing waits until
-        // then: if the record cannot be written, it must still find what it was to end.
-        if !hasUnreadSignOut { ending = nil }
+        // The new record overwrites the one that the ending was to delete.
+        ending = nil
         waiters.formUnion(endingWaiters)
         endingWaiters = []
         session = ActiveSession(
@@ -524,8 +523,7 @@ extension SessionStateMachine {
     private mutating func preparationAnswered(_ job: RefreshJob, _ answer: StoreAnswer, at moment: Moment) {
         guard isPreparing(job), let session else { return emit(.refreshDiscarded(job.stamp)) }
         if answer.decision.hasLostLock { return }
-        let verdict = self.verdict(
-            on: answer.snapshot.reading, for: session.record, of: session, at: moment.wallClock)
+        let verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
         if follow(verdict, answer.snapshot.deadlines) { return }
         if case .unreadable(let error) = verdict, sharesStore {
             // Another process may have spent the token. A server that detects its reuse could end the session.
@@ -723,14 +721,14 @@ extension SessionStateMachine {
         case .write:
             guard let session, let unwritten = decision.subject else { break }
             let amended = amended(unwritten, of: session, hasLostLock: hasLostLock, at: wallClock)
-            let record = raised(amended, of: session, above: reading, at: wallClock)
+            let record = raised(amended, of: session, above: reading)
             decision.subject = record
-            decision.update = merge(record, of: session, with: reading, at: wallClock)
+            decision.update = merge(record, of: session, with: reading)
         case .prepare(let job):
             guard !hasLostLock, isPreparing(job), let session else { break }
             var record = session.record
             record.journal = record.journal ?? RefreshJournal(of: record, sentAt: wallClock)
-            decision.update = merge(record, of: session, with: reading, at: wallClock)
+            decision.update = merge(record, of: session, with: reading)
             if case .write(let record) = decision.update, !reading.hasJournal { decision.subject = record }
         case .clearJournal(let record):
             // Without the lock, keep the journal: another process may have sent the token since.
@@ -760,11 +758,10 @@ extension SessionStateMachine {
 
     /// The record of a sign-in, ranked above the other sessions in the store, even if the clocks disagree.
     private func raised(
-        _ record: StoredSession, of session: ActiveSession, above reading: StoreReading, at wallClock: Date
+        _ record: StoredSession, of session: ActiveSession, above reading: StoreReading
     ) -> StoredSession {
-        let ends = hasEndedHere(reading) || isCoveredUnread(reading, at: wallClock)
-        guard ends || session.ranksAbove(reading), reading != .empty, !reading.contains(record.id),
-            let found = reading.order, found.generation >= record.generation
+        guard session.ranksAbove(reading) || hasEndedHere(reading), reading != .empty,
+            !reading.contains(record.id), let found = reading.order, found.generation >= record.generation
         else { return record }
         var record = record
         record.generation = found.generationAbove
@@ -780,10 +777,8 @@ extension SessionStateMachine {
     }
 
     /// Writes a record of the session unless the stored one is later.
-    private func merge(
-        _ record: StoredSession, of session: ActiveSession, with reading: StoreReading, at wallClock: Date
-    ) -> StoreUpdate {
-        switch verdict(on: reading, for: record, of: session, at: wallClock) {
+    private func merge(_ record: StoredSession, of session: ActiveSession, with reading: StoreReading) -> StoreUpdate {
+        switch verdict(on: reading, for: record, of: session) {
         case .ours(let found):
             // Keep the earliest journal: the fate of the refresh token has been unknown since then.
             var record = record
@@ -818,8 +813,7 @@ extension SessionStateMachine {
         var mark = ending.mark
         if let signOut = ending.signOut {
             let found = reading.order ?? signOut.order
-            let isOwn = session.map { reading.contains($0.record.id) } ?? false
-            if found > mark.order, !isOwn, !sharesStore || signOut.covers(found, at: wallClock) {
+            if found > mark.order, !sharesStore || signOut.covers(found, at: wallClock) {
                 mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
             }
         }
@@ -836,31 +830,23 @@ extension SessionStateMachine {
     }
 
     /// The reading, with a record that has ended replaced by the mark.
-    private func effective(_ reading: StoreReading, at wallClock: Date) -> StoreReading {
+    private func effective(_ reading: StoreReading) -> StoreReading {
         guard case .found(let record) = reading else { return reading }
-        if endedHere.contains(record.id) || isCoveredUnread(reading, at: wallClock) {
-            return mark.map { .ended($0) } ?? .empty
-        }
+        if endedHere.contains(record.id) { return mark.map { .ended($0) } ?? .empty }
         guard let mark, hasEnded(record, at: mark) else { return reading }
         return .ended(mark)
     }
 
     /// Judges the store's content against a record of the session.
     private func verdict(
-        on reading: StoreReading, for record: StoredSession, of session: ActiveSession, at wallClock: Date
+        on reading: StoreReading, for record: StoredSession, of session: ActiveSession
     ) -> StoreVerdict {
         guard session.base == .stored, case .found(let found) = reading, found.id != record.id else {
-            return session.verdict(on: effective(reading, at: wallClock), for: record)
+            return session.verdict(on: effective(reading), for: record)
         }
         // Another process wrote the record later, perhaps without reading the store, so its position does not matter.
         let hasExpired = found.id == lastExpired && mark?.covers(found) == true
         return hasExpired || endedHere.contains(found.id) ? .ours(found: found) : .otherSession(found)
-    }
-
-    /// Whether a sign-out that has read nothing ends a record. It may still be pending when the store works again.
-    private func isCoveredUnread(_ reading: StoreReading, at wallClock: Date) -> Bool {
-        guard case .found(let record) = reading, record.id != session?.record.id, hasUnreadSignOut else { return false }
-        return ending?.signOut?.covers(record.order, at: wallClock) == true
     }
 
     /// Whether the tokens of a record have been revoked or rejected.
@@ -922,7 +908,6 @@ extension SessionStateMachine {
         // A write that an earlier sign-in requested may have stored the record of this one.
         if let session, answer.snapshot.reading.contains(session.record.id) { self.session?.base = .stored }
         if answer.decision.epoch == epoch { raiseSession(above: answer.decision) }
-        if answer.decision.epoch != epoch { limitUnreadSignOut(after: answer.decision) }
         if answer.failure == nil, case .write(let record) = answer.decision.update {
             learn(.found(record))
             endWrittenSession(record, in: answer.decision.epoch)
@@ -934,10 +919,10 @@ extension SessionStateMachine {
         // A later sign-in or sign-out has started a task of its own.
         guard answer.decision.epoch == epoch else { return answeredInLaterEpoch(task, answer) }
         switch task {
-        case .read: readingAnswered(answer.snapshot, at: moment)
-        case .write: writeAnswered(answer, at: moment)
-        case .confirmExpiry: confirmationAnswered(answer, at: moment)
-        case .end: endingAnswered(answer, at: moment)
+        case .read: readingAnswered(answer.snapshot)
+        case .write: writeAnswered(answer)
+        case .confirmExpiry: confirmationAnswered(answer)
+        case .end: endingAnswered(answer)
         case .prepare, .clearJournal: break
         }
         // Revoke only after the attempt to remove the record: a process that still found it would take the rejection of
@@ -1022,11 +1007,8 @@ extension SessionStateMachine {
 
     /// A task that was reported as failed has finished after all.
     /// - Parameter snapshot: The content of the store now.
-    mutating func storeAnsweredLate(
-        _ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot, at moment: Moment
-    ) {
+    mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
         limitRewrite(after: decision)
-        if task != .end || decision.epoch != epoch { limitUnreadSignOut(after: decision) }
         if let former = decision.former { learnTokens(of: former) }
         // Before the removal of an earlier, failed attempt is found, because this one may know newer tokens.
         noteRemoval(by: decision)
@@ -1039,7 +1021,7 @@ extension SessionStateMachine {
         guard decision.epoch == epoch else { return }
         raiseSession(above: decision)
         if task == .confirmExpiry, session?.pendingExpiry != nil {
-            return confirmationAnswered(StoreAnswer(decision: decision, snapshot: snapshot), at: moment)
+            return confirmationAnswered(StoreAnswer(decision: decision, snapshot: snapshot))
         }
         if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             self.session?.base = .stored
@@ -1053,12 +1035,12 @@ extension SessionStateMachine {
         // The ending has succeeded. A retry could delete a later sign-in of another process.
         if task == .end, let ended = decision.ending, ended.mark == ending?.mark {
             let former = decision.former.map { StoreSnapshot(reading: .found($0)) }
-            endingAnswered(StoreAnswer(decision: decision, snapshot: former ?? snapshot), at: moment)
+            endingAnswered(StoreAnswer(decision: decision, snapshot: former ?? snapshot))
             return startRevocations()
         }
         // The reading may be older than the last change by another process.
         let hadUnreadChange = hasUnreadChange
-        readingAnswered(snapshot, at: moment)
+        readingAnswered(snapshot)
         hasUnreadChange = hadUnreadChange
     }
 
@@ -1118,7 +1100,7 @@ extension SessionStateMachine {
     }
 
     /// The store was read: at the start, or because another process may have changed the record.
-    private mutating func readingAnswered(_ snapshot: StoreSnapshot, at moment: Moment) {
+    private mutating func readingAnswered(_ snapshot: StoreSnapshot) {
         if isUnread {
             hasUnreadChange = !snapshot.reading.wasReadable
             return restore(from: snapshot)
@@ -1130,10 +1112,8 @@ extension SessionStateMachine {
         }
         hasUnreadChange = false
         // While an ending is pending, wait for its answer. It says nothing about the current session, which it spares.
-        if case .found(let record) = snapshot.reading, record.id == session?.record.id {
-            return reconcile(snapshot, at: moment)
-        }
-        if ending == nil { reconcile(snapshot, at: moment) }
+        if case .found(let record) = snapshot.reading, record.id == session?.record.id { return reconcile(snapshot) }
+        if ending == nil { reconcile(snapshot) }
     }
 
     private mutating func restore(from snapshot: StoreSnapshot) {
@@ -1161,16 +1141,14 @@ extension SessionStateMachine {
     }
 
     /// The store has answered a write: it succeeded or failed, or another process was faster.
-    private mutating func writeAnswered(_ answer: StoreAnswer, at moment: Moment) {
+    private mutating func writeAnswered(_ answer: StoreAnswer) {
         guard let session, let record = answer.decision.subject, record.id == session.record.id else { return }
         guard session.unwritten?.stamp == record.stamp else {
             // A refresh has received newer tokens since, and writes them next.
             if answer.failure == nil, case .write = answer.decision.update { self.session?.base = .stored }
             return
         }
-        let verdict = self.verdict(on: answer.snapshot.reading, for: record, of: session, at: moment.wallClock)
-        // From now on, this process knows what the sign-out has to end.
-        if hasUnreadSignOut, answer.snapshot.reading.wasReadable { ending?.signOut = nil }
+        let verdict = self.verdict(on: answer.snapshot.reading, for: record, of: session)
         if answer.failure == nil, follow(verdict, answer.snapshot.deadlines) { return }
         reportReplaced(answer.snapshot.reading, verdict, by: record, answer.failure)
         let failure = answer.failure ?? (session.base == .anything ? nil : verdict.readFailure)
@@ -1282,10 +1260,9 @@ extension SessionStateMachine {
 
     /// The server rejected the refresh token, and the store was asked to delete the record. A newer record, or one of
     /// another session, was kept.
-    private mutating func confirmationAnswered(_ answer: StoreAnswer, at moment: Moment) {
+    private mutating func confirmationAnswered(_ answer: StoreAnswer) {
         guard let session, let reason = session.pendingExpiry else { return }
-        var verdict = self.verdict(
-            on: answer.snapshot.reading, for: session.record, of: session, at: moment.wallClock)
+        var verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
         // Another process may be refreshing. Acquire the lock again, and then ask the store once more.
         if answer.decision.hasLostLock {
             switch verdict {
@@ -1316,7 +1293,7 @@ extension SessionStateMachine {
             startEnding(EndMark(session.record.order, expiry: reason))
         } else if ending == nil {
             // The store may contain a later sign-in of another process.
-            reconcile(answer.snapshot, at: moment)
+            reconcile(answer.snapshot)
         }
     }
 
@@ -1329,7 +1306,7 @@ extension SessionStateMachine {
     }
 
     /// An ending has succeeded or failed.
-    private mutating func endingAnswered(_ answer: StoreAnswer, at moment: Moment) {
+    private mutating func endingAnswered(_ answer: StoreAnswer) {
         guard let ending else { return }
         resumeEndingWaiters()
         if let failure = answer.failure ?? (ending.signOut == nil ? answer.snapshot.reading.failure : nil) {
@@ -1342,9 +1319,8 @@ extension SessionStateMachine {
         var mark = ending.mark
         if case .end(let raised) = answer.decision.update { mark = raised }
         self.mark = EndMark.later(self.mark, mark)
-        guard case .found(let record) = answer.snapshot.reading, mark.covers(record) else {
-            return reconcile(answer.snapshot, at: moment)
-        }
+        guard case .found(let record) = answer.snapshot.reading else { return reconcile(answer.snapshot) }
+        guard mark.covers(record) else { return reconcile(answer.snapshot) }
         // Even a process that has signed this session out may know only tokens from before its last refresh.
         if mark.expiry == nil || ending.signOutEpoch != nil {
             revoke(record, expiresAt: answer.snapshot.deadlines?.expiresAt)
@@ -1355,30 +1331,12 @@ extension SessionStateMachine {
     /// records that another process has written since.
     private mutating func endingFailed(_ answer: StoreAnswer) {
         ending?.hasFailed = true
-        if hasUnreadSignOut, !answer.snapshot.reading.wasReadable { return }
-        limitEnding(after: answer.decision)
-    }
-
-    /// Limits the pending ending to what an attempt has found.
-    private mutating func limitEnding(after decision: StoreDecision) {
+        let isUnread = !answer.snapshot.reading.wasReadable
+        if isUnread, case .anything? = ending?.signOut { return }
         ending?.signOut = nil
-        guard let mark = ending?.mark, case .end(let raised) = decision.update else { return }
+        guard let mark = ending?.mark, case .end(let raised) = answer.decision.update else { return }
         ending?.mark = EndMark.later(mark, raised) ?? mark
         self.mark = EndMark.later(self.mark, raised)
-    }
-
-    /// Whether a sign-out is pending that has read nothing.
-    private var hasUnreadSignOut: Bool {
-        if case .anything? = ending?.signOut { true } else { false }
-    }
-
-    /// After a sign-out that had read nothing, a task has found what the sign-out was to end. The next one must not end
-    /// the sign-ins of other processes since then.
-    private mutating func limitUnreadSignOut(after decision: StoreDecision) {
-        guard hasUnreadSignOut, decision.found != nil, let signOut = ending?.signOutEpoch, signOut <= decision.epoch
-        else { return }
-        limitEnding(after: decision)
-        raiseSession(above: decision)
     }
 
     /// Starts ending the sessions up to a mark.
@@ -1389,9 +1347,8 @@ extension SessionStateMachine {
         let mark = EndMark.later(ending?.mark, mark) ?? mark
         self.mark = EndMark.later(self.mark, mark)
         let coversOwnWrites = coversOwnWrites || signOut != nil
-        let reach = hasUnreadSignOut ? (signOut ?? ending?.signOut).map { .anything($0.order) } : signOut
         ending = Ending(
-            mark: mark, signOut: reach, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch)
+            mark: mark, signOut: signOut, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch)
         actions.append(.store(.end))
     }
 }
@@ -1400,14 +1357,14 @@ extension SessionStateMachine {
 
 extension SessionStateMachine {
     /// Adapts the state to changes that another process may have made in the store.
-    private mutating func reconcile(_ snapshot: StoreSnapshot, at moment: Moment) {
+    private mutating func reconcile(_ snapshot: StoreSnapshot) {
         guard let session else {
             if !isUnread { reconcileWithoutSession(snapshot) }
             return
         }
         // A pending update compares the stored record itself.
         guard !session.isStoring, session.pendingExpiry == nil else { return }
-        let verdict = self.verdict(on: snapshot.reading, for: session.record, of: session, at: moment.wallClock)
+        let verdict = self.verdict(on: snapshot.reading, for: session.record, of: session)
         if follow(verdict, snapshot.deadlines) { return }
         guard case .ours(let found?) = verdict else { return }
         if session.base == .stored, found.id != session.record.id || found.generation < session.record.generation {

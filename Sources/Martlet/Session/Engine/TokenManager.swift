@@ -1344,8 +1344,8 @@ extension TokenManager {
             done(answer.reading)
         } late: { answer in
             guard let decision = last.withLock({ $0 }) else { return }
-            let (snapshot, moment) = (self.snapshot(of: answer.content), self.moment)
-            self.transition { machine in machine.storeAnsweredLate(task, decision, snapshot, at: moment) }
+            let snapshot = self.snapshot(of: answer.content)
+            self.transition { machine in machine.storeAnsweredLate(task, decision, snapshot) }
         }
     }
 

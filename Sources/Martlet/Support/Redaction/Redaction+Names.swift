@@ -47,9 +47,6 @@ extension Redaction {
         var lastWord = 0
         /// The last separator.
         var separator: UInt8?
-        /// The index of the last capital that follows a small letter, as in `newPin`; 0 without one.
-        var lastCapital = 0
-        fileprivate var endsInSmallLetter = false
     }
 
     /// Whether the name of a header field announces a secret, such as a password, a token or the id of a session.
@@ -86,7 +83,7 @@ extension Redaction {
             if kind != .token { return .several }
             return letters.count == 6 ? .words : .tokens
         }
-        let lastWord = stem[min(max(name.lastWord, name.lastCapital), stem.endIndex)...]
+        let lastWord = stem[min(name.lastWord, stem.endIndex)...]
         if secretNames.contains(where: { stem.elementsEqual($0) || lastWord.elementsEqual($0) })
             || letters[name.lastWord...].elementsEqual(sessionAbbreviation)
             || secretStems.contains(where: { letters.contains(run: $0) })
@@ -137,7 +134,8 @@ extension Redaction {
             ("pincode", .other), ("otpcode", .other), ("userpass", .other), ("codeverifier", .other),
             ("credential", .other), ("verificationcode", .other), ("recoverycode", .other), ("backupcode", .other),
             ("accesscode", .other), ("authcode", .other), ("encryptionkey", .other), ("signingkey", .other),
-            ("masterkey", .other),
+            ("masterkey", .other), ("newpin", .other), ("oldpin", .other), ("currentpin", .other), ("userpin", .other),
+            ("cardpin", .other), ("confirmpin", .other),
         ]
         return Dictionary(grouping: names.map { (Array($0.utf8), $1) }) { $0.0.last ?? 0 }
     }()
@@ -166,11 +164,8 @@ extension Redaction.NameLetters {
     /// Adds a character of the name. Only ASCII letters and digits count.
     mutating func append(_ byte: UInt8) {
         if byte.isLetter || byte.isDigit {
-            if byte.isCapital, endsInSmallLetter { lastCapital = all.count }
-            endsInSmallLetter = byte.isSmallLetter
             all.append(byte.lowercased)
         } else {
-            endsInSmallLetter = false
             if firstWord == nil { firstWord = all.count }
             lastWord = all.count
             separator = byte
@@ -180,7 +175,6 @@ extension Redaction.NameLetters {
     mutating func removeAll() {
         all.removeAll(keepingCapacity: true)
         (firstWord, lastWord, separator) = (nil, 0, nil)
-        (lastCapital, endsInSmallLetter) = (0, false)
     }
 }
 

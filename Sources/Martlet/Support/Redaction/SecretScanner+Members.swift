@@ -78,20 +78,25 @@ extension SecretScanner {
         if let open, end == nameEnd, let value = nextItem(after: name, in: open, at: following) {
             return maskText(of: name, from: value, isField: false)
         }
-        guard let open, isWholeText(name) else { return }
-        noteMember(of: name, in: open, within: around, to: end + closing.length)
+        guard let open else { return }
+        let isLabel = !isWholeText(name)
+        if isLabel, !isLabelText(name) { return }
+        noteMember(of: name, in: open, within: around, to: end + closing.length, isLabel: isLabel)
     }
 
-    /// Notes that the name of a secret is the whole text of a member.
-    private mutating func noteMember(of name: Name, in open: Quote, within around: Int, to end: Int) {
+    /// Notes that the name of a secret is the whole text of a member, or the end of a label.
+    private mutating func noteMember(
+        of name: Name, in open: Quote, within around: Int, to end: Int, isLabel: Bool
+    ) {
         let following = skipBlanks(from: end)
         guard let member = memberName(before: open.start) else {
-            if byte(at: following) == UInt8(ascii: "]"), endsLocation(at: open.start) {
+            if !isLabel, byte(at: following) == UInt8(ascii: "]"), endsLocation(at: open.start) {
                 openPair(Scope(depth: 1, quotes: around))
                 maskUnnamedValues(of: name, within: around, before: open.start, levels: 1)
             }
             return
         }
+        if isLabel, !Self.labelNames.contains(member) { return }
         if member.elementsEqual("name".utf8), let content = startOfPart(named: open, after: end) {
             return maskPart(from: content)
         }
@@ -240,14 +245,23 @@ extension SecretScanner {
     private mutating func isWholeText(_ name: Name) -> Bool {
         guard name.indentation <= 64, name.indentation <= index - line.start else { return false }
         steps += name.indentation
-        var start = line.start + name.indentation - name.firstWord
-        // A label, as in "New password".
-        if start - line.start > 1, byte(at: start - 1) == UInt8(ascii: " ") {
-            var first = start - 1
-            while first > line.start, byte(at: first - 1).isLetter { first -= 1 }
-            if Self.firstWordsOfLabels.contains(bytes[first..<(start - 1)].map(\.lowercased)) { start = first }
-        }
-        return !bytes[line.start..<start].contains(where: \.isBlank)
+        return isStartOfText(line.start + name.indentation - name.firstWord)
+    }
+
+    /// Whether a name follows the first word of a label, as in `"New password"`.
+    private mutating func isLabelText(_ name: Name) -> Bool {
+        guard name.indentation <= 64, name.indentation <= index - line.start else { return false }
+        steps += name.indentation
+        let start = line.start + name.indentation - name.firstWord
+        guard start - line.start > 1, byte(at: start - 1) == UInt8(ascii: " ") else { return false }
+        var first = start - 1
+        while first > line.start, byte(at: first - 1).isLetter { first -= 1 }
+        return Self.firstWordsOfLabels.contains(bytes[first..<(start - 1)].map(\.lowercased)) && isStartOfText(first)
+    }
+
+    /// Whether only marks precede an index on its line or in its quotes.
+    private mutating func isStartOfText(_ start: Int) -> Bool {
+        !bytes[line.start..<start].contains(where: \.isBlank)
             || endOfText(before: start, after: line.start) == line.start
     }
 
@@ -301,11 +315,14 @@ extension SecretScanner {
     /// Attributes that name the content of their element, as in `<entry key="password">…</entry>`.
     static let keyNames = ["key", "name"].map { Array($0.utf8) }
 
+    /// Members whose text may be a label.
+    private static let labelNames = ["label", "name", "key", "field", "title", "placeholder"].map { Array($0.utf8) }
+
     /// Words that precede the name of a secret in a label, as in `New password`. In other texts, such as
     /// `Wrong password`, the name announces nothing.
     private static let firstWordsOfLabels = [
         "access", "auth", "client", "confirm", "current", "device", "id", "login", "new", "old", "refresh", "repeat",
-        "reset", "security", "session", "temporary", "user", "your",
+        "security", "session", "temporary", "user", "your",
     ].map { Array($0.utf8) }
 
     /// The names of a token's text in an object that describes the token.

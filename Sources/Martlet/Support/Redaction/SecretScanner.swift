@@ -353,7 +353,9 @@ extension SecretScanner {
             return nil
         }
         var first = start - 1
-        while start - first <= Redaction.longestFirstWord, byte(at: first - 1).isLetter { first -= 1 }
+        while first > line.start, start - first <= Redaction.longestFirstWord, byte(at: first - 1).isLetter {
+            first -= 1
+        }
         var letters = Redaction.NameLetters()
         for byte in bytes[first..<start] + run.letters.all { letters.append(byte) }
         guard let kind = Redaction.kind(ofTwoWords: letters) else { return nil }

@@ -31,10 +31,6 @@ extension SessionStateMachine {
         return decision.update
     }
 
-    mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
-        storeAnsweredLate(task, decision, snapshot, at: .test())
-    }
-
     /// Answers the preparation of a refresh as a store with this content does.
     mutating func answer(
         preparing job: RefreshJob, _ reading: StoreReading, failure: StorageError? = nil, at now: Duration = .zero

@@ -10,94 +10,24 @@ import Testing
     private let bob = StoredSession(id: SessionID(rawValue: "bob"), generation: 2, tokens: .pair("bob"))
     private let failure = StorageError(.unreachable, "full")
 
-    /// A machine whose sign-out has read nothing, while the store contains a session of a fast clock.
-    private func signedOutUnread() -> (Machine, StoredSession) {
-        let generation = StoredSession.generation(at: Machine.wallClock.addingTimeInterval(86_400))
-        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
-        machine.signedOut(at: Machine.wallClock)
-        machine.answer(.end, .unavailable(failure), failure: failure)
-        return (machine, StoredSession(id: SessionID(), generation: generation, tokens: .pair("ahead")))
-    }
-
     private func record(_ user: String, at generation: Int) -> StoredSession {
         StoredSession(id: SessionID(rawValue: user), generation: generation, tokens: .pair(user))
     }
 
     @Test(
-        "a sign-out that has read nothing still ends a session of a fast clock, although a sign-in follows",
-        arguments: [false, true], [SessionStateMachine.StoreTask.write, .end])
-    func unreadSignOut(requiresSavedTokens: Bool, first: SessionStateMachine.StoreTask) {
-        let future = StoredSession.generation(at: Machine.wallClock.addingTimeInterval(86_400))
-        let ahead = record("ahead", at: future)
-        var policy = SessionPolicy()
-        policy.requiresSavedTokens = requiresSavedTokens
-        var machine = Machine(policy: policy, sharesStore: true)
+        "after a sign-out that has read nothing, a guest replaces the user who has signed out, and no later one",
+        arguments: [false, true])
+    func guestAfterUnreadSignOut(isLater: Bool) {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
         machine.signedOut(at: Machine.wallClock)
         machine.answer(.end, .unavailable(failure), failure: failure)
-        let carol = record("carol", at: machine.makeGeneration(at: Machine.wallClock))
-        machine.signedIn(carol, deadlines: nil, by: 1)
-        machine.answer(.write, .unavailable(failure), failure: failure)
-        _ = machine.takeActions()
-        machine.storeRetryDue()
-        var content = StoreReading.found(ahead)
-        if first == .end || requiresSavedTokens {
-            #expect(machine.answer(.end, content).ends)
-            #expect(machine.takeActions().contains(.revoke(ahead.tokens, expiresAt: nil)))
-            content = .ended(EndMark(.end(ofGeneration: future)))
-        }
-        guard !requiresSavedTokens else { return #expect(machine.absence == .signedOut) }
-        guard case .write(let written) = machine.answer(.write, content) else {
-            Issue.record("the sign-in was not written")
-            return
-        }
-        #expect(first == .end || machine.takeActions().contains(.revoke(ahead.tokens, expiresAt: nil)))
-        #expect(written.id == carol.id && written.generation > future)
-        #expect(machine.currentRecord?.id == carol.id)
-    }
-
-    @Test("such a sign-out outlasts a sign-in that another one replaces while it is being saved")
-    func unreadSignOutOfTwo() {
-        var (machine, ahead) = signedOutUnread()
-        for (index, user) in ["first", "second"].enumerated() {
-            let signIn = record(user, at: machine.makeGeneration(at: Machine.wallClock))
-            machine.signedIn(signIn, deadlines: nil, by: index + 1)
-        }
-        machine.answer(.write, .unavailable(failure), failure: failure)
-        #expect(machine.answer(.end, .found(ahead)).ends)
-        #expect(machine.currentRecord?.id.rawValue == "second")
-    }
-
-    @Test("a guest after such a sign-out spares a user who has signed in to another process since")
-    func guestSparesLaterUser() {
-        var (machine, _) = signedOutUnread()
-        let later = record("later", at: machine.makeGeneration(at: Machine.wallClock))
-        let guest = record("guest", at: later.generation + 1)
-        machine.signedIn(guest, deadlines: nil, isUnattended: true, by: 1)
-        let evening = Machine.wallClock.addingTimeInterval(3_600)
-        let decision = machine.decide(.write, over: .found(later), hasLostLock: false, at: evening)
-        #expect(decision.update == .keep)
-    }
-
-    @Test("a guest spares the tokens of a former library that another process has adopted") func guestSparesAdopted() {
-        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
-        _ = machine.loadRequested(by: 0)
-        machine.answer(.read, .empty)
-        machine.signedIn(record("guest", at: 9), deadlines: nil, isUnattended: true, by: 1)
-        let adopted = record("adopted", at: 0)
-        #expect(machine.answer(.write, .found(adopted)) == .keep)
-        #expect(machine.currentRecord == adopted)
-    }
-
-    @Test("such a sign-out spares another process's user of a fast clock once it has read the store")
-    func unreadSignOutOnce() {
-        var (machine, ahead) = signedOutUnread()
-        let decision = machine.decide(.end, over: .found(ahead), hasLostLock: false, at: Machine.wallClock)
-        machine.signedIn(
-            record("carol", at: machine.makeGeneration(at: Machine.wallClock)), deadlines: nil, by: 1)
-        let answer = Machine.StoreAnswer(decision: decision, snapshot: Machine.StoreSnapshot(reading: .found(ahead)))
-        machine.storeAnswered(.end, answer, at: .test())
-        let later = record("later", at: ahead.generation + 86_400_000)
-        #expect(!machine.answer(.end, .found(later)).ends)
+        let now = machine.makeGeneration(at: Machine.wallClock)
+        let user = record("user", at: isLater ? now : now - 1)
+        machine.signedIn(record("guest", at: now + 1), deadlines: nil, isUnattended: true, by: 1)
+        let update = machine.answer(.write, .found(user))
+        #expect(isLater == (update == .keep))
+        #expect(machine.currentRecord?.id.rawValue == (isLater ? "user" : "guest"))
+        #expect(machine.takeActions().contains(.revoke(user.tokens, expiresAt: nil)) == !isLater)
     }
 
     @Test("a guest follows a user of another process who has signed in and out unnoticed", arguments: [1, 1_000])
@@ -126,17 +56,14 @@ import Testing
         #expect(machine.currentRecord == nil)
     }
 
-    @Test("an unattended sign-in does not bring back a session of a fast clock that a sign-out has not read")
-    func unattendedAfterUnreadSignOut() {
-        var (machine, ahead) = signedOutUnread()
-        let now = machine.makeGeneration(at: Machine.wallClock)
-        let guest = StoredSession(id: SessionID(rawValue: "guest"), generation: now, tokens: .pair("guest"))
-        machine.signedIn(guest, deadlines: nil, isUnattended: true, by: 1)
-        guard case .write(let written) = machine.answer(.write, .found(ahead)) else {
-            Issue.record("the signed-out user has returned")
-            return
-        }
-        #expect(written.id == guest.id && machine.currentRecord?.id == guest.id)
+    @Test("a guest spares the tokens of another library that the app has adopted since") func guestSparesAdopted() {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        machine.signedIn(record("guest", at: 9), deadlines: nil, isUnattended: true, by: 1)
+        let adopted = record("adopted", at: 0)
+        #expect(machine.answer(.write, .found(adopted)) == .keep)
+        #expect(machine.currentRecord == adopted)
     }
 
     @Test("a guest that cannot be saved ends no user of another process, nor a user's sign-in that was sent before")
