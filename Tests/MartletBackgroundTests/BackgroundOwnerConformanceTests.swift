@@ -278,7 +278,7 @@ struct BackgroundOwnerConformanceTests {
         }
     }
 
-    @Test("C97: at a launch under another user nothing of the former user's transfers is announced, nor their end")
+    @Test("C97: after a launch as another user, neither the former user's transfers nor their ends are announced")
     func launchOfAnotherUser() async throws {
         try await TransferWorld.with { world in
             do {

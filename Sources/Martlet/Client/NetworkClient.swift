@@ -111,7 +111,7 @@ public final class NetworkClient: APIClient {
         return try await pipeline.perform(call)
     }
 
-    /// Holds a call back as ``admit(_:for:)`` does, and gives it the owner that this returns.
+    /// Waits in ``admit(_:for:)``, and replaces the call's owner with the result.
     func admit(_ call: inout OutgoingCall) async throws(NetworkError) {
         guard gate != nil, !call.isAdmitted, call.start.owner.session == nil else { return }
         do throws(NetworkError) {

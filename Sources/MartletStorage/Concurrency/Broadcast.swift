@@ -1,10 +1,9 @@
 /// Sends each value to every subscriber, in order.
 ///
 /// The owner sends while it holds its own lock, so that no value overtakes another, and wakes the waiting tasks after
-/// it has released that lock. Waking under the lock could deadlock. Resuming a task takes the task's own lock. A
-/// cancellation holds that lock while it runs the cancellation handlers of child tasks, and these may wait for the
-/// owner's lock. For the same reason, the end of a subscription takes only the locks in this file, which are never held
-/// while waking.
+/// it has released that lock. Waking under the lock could deadlock: resuming a task takes the task's own lock, and a
+/// cancellation holds that lock while it runs handlers, which may wait for the owner's lock. For the same reason, the
+/// end of a subscription takes only the locks in this file, which are never held while waking.
 package struct Broadcast<Value: Sendable> {
     /// Adds a value to those that a subscriber has not received yet, and may drop some of them.
     package typealias Buffering = @Sendable (_ pending: inout [Value], _ newest: Value) -> Void
@@ -44,7 +43,7 @@ package struct Broadcast<Value: Sendable> {
     /// Adds a subscriber that receives the newest values if it does not keep up.
     /// - Parameters:
     ///   - first: The values that the subscriber receives first.
-    ///   - count: The number of values that are buffered at most; at least 1.
+    ///   - count: The maximum number of buffered values; at least 1.
     package mutating func subscribe(first: [Value] = [], keeping count: Int) -> AsyncStream<Value> {
         subscribe(first: first) { pending, newest in
             if pending.count >= count { pending.removeFirst() }

@@ -16,7 +16,8 @@ package struct KeychainAccess {
     /// Whether this is the login keychain of macOS.
     let isLogin: Bool
 
-    /// The number of attempts to update or add an item, because another process may delete and add it in between.
+    /// The number of attempts to update or add an item. Several may be needed, because another process may delete and
+    /// add it in between.
     private static let maximumAttempts = 8
 
     /// The item with these attributes; `nil` if there is definitely none.

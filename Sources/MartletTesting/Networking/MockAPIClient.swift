@@ -17,9 +17,9 @@ public import Martlet
 /// #expect(client.calls.map(\.description) == ["GET /articles", "GET /articles"])
 /// ```
 ///
-/// Endpoints are compared by method, path and query. A call without a response fails with ``UnexpectedRequestError``.
-/// If several routes match a call, the one that was added last responds, so a test can override the routes of its
-/// setup.
+/// Endpoints are compared by method, path and query. A call for which no response is set up fails with
+/// ``UnexpectedRequestError``. If several routes match a call, the one that was added last responds, so a test can
+/// override the routes of its setup.
 public final class MockAPIClient: APIClient {
     /// A call that the client received.
     public struct Call: Sendable, CustomStringConvertible {

@@ -138,7 +138,8 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C37: a one-shot body is not replayed, and a body factory is") func bodies() async throws {
+    @Test("C37: a body that can be read only once is not replayed, and one made by a factory is")
+    func bodies() async throws {
         struct Upload: APIEndpoint {
             let path: RequestPath = "/uploads"
             let method = HTTPRequest.Method.post

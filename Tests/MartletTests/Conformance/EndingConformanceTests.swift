@@ -132,7 +132,7 @@ import Testing
         #expect(await app.call().isSuccess)
     }
 
-    @Test("C92: a refusal that another process's sign-out has caused is that sign-out, not an expiry")
+    @Test("C92: a rejection caused by another process's sign-out is reported as the sign-out, not as an expiry")
     func revokedDuringRefresh() async throws {
         let (time, broken, gate) = (ManualTimeSource(), Locked(false), Gate())
         let disk = SimulatedDisk(time: time, reads: "one", breakWhen: broken)

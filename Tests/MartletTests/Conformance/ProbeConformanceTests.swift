@@ -77,7 +77,7 @@ struct ProbeConformanceTests {
     }
 
     @Test(
-        "C90: if all endpoints only use a token if there is one, a call that reads is the probe",
+        "C90: if no waiting call requires a token, a call that only reads is the probe",
         arguments: [true, false])
     func optionalTokens(hasObservers: Bool) async throws {
         let (app, gate) = try await hanging(hasObservers: hasObservers) { $0 == "/broken" }

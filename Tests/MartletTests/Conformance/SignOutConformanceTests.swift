@@ -81,7 +81,7 @@ import Testing
         #expect(app.backend.revoked.count == 1)
     }
 
-    @Test("C79: a server that fails until the limit is reported with its failures, and not as one that does not answer")
+    @Test("C79: if a server keeps failing until the time limit, its failures are reported, not a missing answer")
     func failingServer() async throws {
         let app = try await App.signedIn()
         app.backend.beforeLogout { _ in .status(503) }

@@ -20,8 +20,8 @@ final class JoinedCalls: Sendable {
 
     typealias Outcome = Result<CompletedCall, NetworkError>
 
-    /// The requests of one key, and the number of callers that use them. If the last caller of a request is cancelled,
-    /// the request takes time to end, and the next caller starts another one before that.
+    /// The calls with one key. A request whose last caller was cancelled may still be ending when the next caller
+    /// starts another one, so there can be two.
     private struct Entry {
         let flight: SingleFlight<Outcome>
         var callers = 0

@@ -30,7 +30,7 @@ struct Authorization: Sendable {
     fileprivate var attached: Credential?
     /// The reason for the expiry of the session, if the call goes out without a token because of it.
     fileprivate var expiryReason: ExpiryReason?
-    /// The meaning that an acceptance of this attempt's token has for the manager; `nil` if it has none.
+    /// The report to the manager if the server accepts this attempt's token; `nil` for none.
     fileprivate var awaitedAcceptance: SessionStateMachine.Acceptance?
     /// Whether the server rejected the token of the attempt that has just failed.
     fileprivate var isTokenRejected = false

@@ -30,7 +30,8 @@ final class ConcurrencyLimiter: Sendable {
         var running = 0
         /// The number of running requests that may take long. No request waits in reserve behind them.
         var lasting = 0
-        /// Whether the reserve is open: the last short request that said something about the server decides.
+        /// Whether the reserve is open. It opens after a short request that was quick and successful, and closes after
+        /// one that was slow or failed.
         var isReserveOpen = false
         var waiting: ArraySlice<Waiter> = []
 

@@ -84,8 +84,8 @@ extension SessionStateMachine {
     enum Base: Hashable, Sendable {
         /// Anything: the user has just signed in, and this is the first attempt to write.
         case anything
-        /// Records up to this position, and any mark: this is the first attempt to write a sign-in that no user has
-        /// requested. It replaces no user that this process has not read.
+        /// Any mark, and records up to this position. This is the first attempt to write an unattended sign-in, which
+        /// must not replace a user whose record this process has never read.
         case endedOrUpTo(SessionOrder)
         /// Records and marks up to this position, which the sign-in knew. Any others are newer than the sign-in.
         case upTo(SessionOrder)

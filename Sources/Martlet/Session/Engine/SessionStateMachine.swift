@@ -692,7 +692,8 @@ extension SessionStateMachine {
     /// - Parameter isLate: Whether the task has already been reported as failed.
     func needs(_ task: StoreTask, isLate: Bool = false) -> Bool {
         switch task {
-        // A reading that prompts the user is for callers only, and one of them may have had it by now.
+        // A reading that prompts the user runs only while a caller waits for it. An earlier one may have answered that
+        // caller already.
         case .read: !isLate && (readsByItself || isUnread && !waiters.isEmpty)
         case .prepare: !isLate
         case .clearJournal: true

@@ -56,10 +56,15 @@ public struct EndMark: Sendable, Hashable {
         session.order <= order
     }
 
+    /// Whether this mark ends more sessions than another one. A store keeps the higher of two marks.
+    public func isHigher(than other: EndMark) -> Bool {
+        order > other.order
+    }
+
     /// The mark with the higher position.
     static func later(_ a: EndMark?, _ b: EndMark?) -> EndMark? {
         guard let a, let b else { return a ?? b }
-        return a.order < b.order ? b : a
+        return b.isHigher(than: a) ? b : a
     }
 }
 

@@ -87,7 +87,7 @@ extension LockedTokenStore {
     }
 }
 
-/// The record of a store. It is no extension of ``LockedTokenStore``, because that would be compiled for each
+/// The record of a store. This is not an extension of ``LockedTokenStore``: an extension would be compiled for each
 /// conforming type.
 private struct LockedRecord {
     let store: any LockedTokenStore

@@ -43,9 +43,10 @@
 ///   ``StoreReading/unavailable(_:)``: the session stays, and the record is read again later.
 /// - ``write(_:)`` and ``delete()`` change the record as a whole and return when the change would survive a crash.
 ///   After a crash there is the old record or the new one, never part of one.
-/// - A call never hangs. If the database does not respond, throw an error after a few seconds.
+/// - A call never hangs. If the database does not respond, fail after a few seconds: ``read()`` returns
+///   ``StoreReading/unavailable(_:)``, and the others throw.
 ///
-/// Run `TokenStoreContract` of MartletTesting in your tests: it checks every promise that a test can check.
+/// Run `TokenStoreContract` of MartletTesting in your tests: it checks most of these promises.
 ///
 /// The calls of one ``TokenManager`` arrive one after another and never overlap.
 ///
@@ -56,9 +57,10 @@
 /// - ``lock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others adopt
 ///   its result; without the lock, two processes may use the same refresh token, and the server may revoke the session.
 /// - ``changes()``: reports the changes of other processes. Without it a process notices them only at its next refresh.
-/// - the mark of ``StoreUpdate/end(_:)``: keep it in the row in place of the record (``EndMark/encoded()``), and return
-///   ``StoreReading/ended(_:)`` for it. With the mark, a process whose writes were blocked finds in its next
-///   ``update(_:)`` that its session has ended, and writes nothing. Without it, the last write wins.
+/// - the mark of ``StoreUpdate/end(_:)``: keep it in a column beside the record (``EndMark/encoded()``), and return
+///   ``StoreReading/ended(_:)`` if there is no record, or if the mark covers it. Of two marks, keep the higher one
+///   (``EndMark/isHigher(than:)``). With the mark, a process whose writes were blocked finds in its next ``update(_:)``
+///   that its session has ended, and writes nothing. Without it, the last write wins.
 public protocol TokenStore: Sendable {
     /// Reads the record.
     func read() async -> StoreReading

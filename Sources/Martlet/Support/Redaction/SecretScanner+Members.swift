@@ -86,7 +86,7 @@ extension SecretScanner {
 
     /// Notes that the name of a secret is the whole text of a member, or the end of a label.
     private mutating func noteMember(
-        of name: Name, in open: Quote, within around: Int, to end: Int, isLabel: Bool
+        of name: Name, in open: Quote, within around: Int, to end: Int, isLabel: Bool = false
     ) {
         let following = skipBlanks(from: end)
         guard let member = memberName(before: open.start) else {

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "C84: a token that was asked for before the store was read is not that of a user who signs in until then",
+        "C84: a caller that asked for a token before the store was read never gets that of a user who signs in until then",
         arguments: Door.allCases)
     func unreadStore(door: Door) async throws {
         let (store, gate) = (FailingTokenStore(), Gate())

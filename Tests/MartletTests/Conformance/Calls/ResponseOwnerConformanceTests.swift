@@ -125,7 +125,7 @@ struct ResponseOwnerConformanceTests {
         #expect(app.transport.requests(to: "/a").count == 2)
     }
 
-    @Test("C94: calls whose interceptors may put in credentials do not join") func interceptedJoin() async throws {
+    @Test("C94: calls do not join if an interceptor may add credentials") func interceptedJoin() async throws {
         let users = Locked(["X", "Y"])
         let app = Client {
             $0.interceptors = [
@@ -213,7 +213,7 @@ struct ResponseOwnerConformanceTests {
         #expect(app.tokens.inspect { $0.machine.session?.wasAccepted } == false)
     }
 
-    @Test("C99: a stale answer hides a server that is out of reach, but none that fails its pin")
+    @Test("C99: a stale answer replaces the failure of an unreachable server, but not a failed pin check")
     func failedPin() async throws {
         let failure = Locked<TransportError?>(nil)
         let app = CachingApp { request in

@@ -46,7 +46,7 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C88: interceptors that always take longer than a token lives do not delay the call for ever")
+    @Test("C88: interceptors that always outlast the token do not delay the call forever")
     func alwaysSlowInterceptor() async throws {
         let app = try await app(delays: Array(repeating: .seconds(11), count: 100))
         #expect(await app.call().isSuccess)

@@ -193,7 +193,7 @@ import Testing
         #expect(disk.record == nil)
     }
 
-    @Test("C101: a sign-in that was taken back is not found again after the next one was taken back, too")
+    @Test("C101: withdrawing a second sign-in does not bring back the first one, which was withdrawn")
     func writtenBeforeAnother() async throws {
         let failure = StorageError(.unreachable, "broken down")
         // The first sign-in is written all the same. Neither its deletion nor the second sign-in reaches the disk.

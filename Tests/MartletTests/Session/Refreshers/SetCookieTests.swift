@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "C96: only where URLSession has joined two fields they are divided, and a comma in a value joins nothing",
+        "C96: a field is split only where URLSession joined two cookies, never at a comma within a value",
         arguments: [
             ("prefs=a,sid=evil; Path=/", ["prefs=a,sid=evil; Path=/"]),
             ("a=b, refresh=tok", ["a=b", "refresh=tok"]),

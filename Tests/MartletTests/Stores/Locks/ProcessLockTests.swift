@@ -58,9 +58,8 @@ import Testing
         }
     }
 
-    @Test(
-        "C26: one of many waiting processes takes over the lock, again and again") func takenAwayByOne() async throws
-    {
+    @Test("C26: each time a lease ends, one of the waiting processes takes over the lock")
+    func takenAwayByOne() async throws {
         try await TemporaryFolder.with { folder in
             let time = ManualTimeSource()
             let path = folder.path + "/a.lock"
