@@ -123,7 +123,7 @@ public final class FailingTokenStore: TokenStore {
     /// atomic, and holds and delays apply to the update as a whole.
     @discardableResult
     public func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
-        guard inner.lock != nil else {
+        guard inner.refreshLock != nil else {
             let reading = await read()
             switch decide(reading) {
             case .keep: break
@@ -152,7 +152,7 @@ public final class FailingTokenStore: TokenStore {
     }
 
     /// The lock of the wrapped store.
-    public var lock: (any StoreLock)? { inner.lock }
+    public var refreshLock: (any StoreLock)? { inner.refreshLock }
 
     /// The changes that other processes make to the wrapped store.
     public func changes() -> AsyncStream<Void>? { inner.changes() }

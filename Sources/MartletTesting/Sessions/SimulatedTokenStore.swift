@@ -78,7 +78,7 @@ public final class SimulatedTokenStore: TokenStore {
     }
 
     /// The lock that all processes share; `nil` if this process was opened as not shared.
-    public var lock: (any StoreLock)? {
+    public var refreshLock: (any StoreLock)? {
         isShared ? Lock(store: self) : nil
     }
 

@@ -120,7 +120,7 @@ public struct TokenStoreContract: Sendable {
     }
 
     private func serializesUpdates() async throws {
-        guard open().lock != nil else { return }
+        guard open().refreshLock != nil else { return }
         var record = StoredSession(id: SessionID(), tokens: .fresh(1))
         try await open().write(record)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -145,7 +145,7 @@ public struct TokenStoreContract: Sendable {
 
     /// A session that has ended in one process has ended for all.
     private func keepsMark() async throws {
-        guard open().lock != nil else { return }
+        guard open().refreshLock != nil else { return }
         let record = StoredSession(id: SessionID(), generation: 7, tokens: .fresh(1))
         let mark = EndMark(record.order, expiry: .rotationLost)
         try await open().write(record)
@@ -162,7 +162,7 @@ public struct TokenStoreContract: Sendable {
 
     private func reportsChanges() async throws {
         let store = open()
-        guard store.lock != nil else { return }
+        guard store.refreshLock != nil else { return }
         guard let changes = store.changes() else {
             throw Violation(description: "A store that processes share must report changes, but `changes()` is nil.")
         }

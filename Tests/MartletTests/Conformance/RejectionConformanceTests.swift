@@ -144,7 +144,7 @@ private struct QuietStore: TokenStore {
         self.inner = inner
     }
 
-    var lock: (any StoreLock)? { inner.lock }
+    var refreshLock: (any StoreLock)? { inner.refreshLock }
     func read() async -> StoreReading { await inner.read() }
     func write(_ session: StoredSession) async throws { try await inner.write(session) }
     func delete() async throws { try await inner.delete() }

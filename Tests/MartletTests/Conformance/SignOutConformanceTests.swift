@@ -305,7 +305,7 @@ private struct LockedStore: TokenStore {
         held = lock
     }
 
-    var lock: (any StoreLock)? { held }
+    var refreshLock: (any StoreLock)? { held }
     func read() async -> StoreReading { await inner.read() }
     func write(_ session: StoredSession) async throws { await inner.write(session) }
     func delete() async throws { await inner.delete() }

@@ -38,7 +38,7 @@ import Testing
 private struct SilentTokenStore: TokenStore {
     let base: FileTokenStore
 
-    var lock: (any StoreLock)? { base.lock }
+    var refreshLock: (any StoreLock)? { base.refreshLock }
     func read() async -> StoreReading { await base.read() }
     func write(_ session: StoredSession) async throws { try await base.write(session) }
     func delete() async throws { try await base.delete() }

@@ -58,7 +58,7 @@ import Testing
             for store in [FileTokenStore(path: path + "/session.json"), locked, StoreWithDefaults(base: locked)]
                 as [any TokenStore]
             {
-                let held = try #require(try await store.lock?.acquire(lease: .seconds(45)))
+                let held = try #require(try await store.refreshLock?.acquire(lease: .seconds(45)))
                 let isHeld = Locked<[Bool]>([])
                 for update in [StoreUpdate.keep, .write(record), .delete] {
                     try await store.update { _ in
@@ -214,7 +214,7 @@ private struct SourceScan {
 private struct StoreWithDefaults: TokenStore {
     let base: SecureTokenStore
 
-    var lock: (any StoreLock)? { base.lock }
+    var refreshLock: (any StoreLock)? { base.refreshLock }
     func read() async -> StoreReading { await base.read() }
     func write(_ session: StoredSession) async throws { try await base.write(session) }
     func delete() async throws { try await base.delete() }

@@ -61,7 +61,7 @@ import Testing
     @Test("updates over a shared store are atomic") func shared() async throws {
         let disk = SimulatedDisk(time: ManualTimeSource())
         let store = FailingTokenStore(disk.open("app"))
-        #expect(store.lock != nil && store.changes() != nil)
+        #expect(store.refreshLock != nil && store.changes() != nil)
         try await store.update { [session] _ in .write(session) }
         #expect(disk.record == session)
         store.fail(.delete)

@@ -109,7 +109,7 @@ private struct AdoptingStore: AdoptionRecording {
     let life: Life
     let power: ProcessLife
 
-    var lock: (any StoreLock)? { base.lock }
+    var refreshLock: (any StoreLock)? { base.refreshLock }
 
     func read() async -> StoreReading { await base.read() }
 

@@ -8,7 +8,7 @@ struct LateStore: TokenStore {
     let delay: Duration
     let time: any TimeSource
 
-    var lock: (any StoreLock)? { base.lock }
+    var refreshLock: (any StoreLock)? { base.refreshLock }
 
     func read() async -> StoreReading { await base.read() }
 

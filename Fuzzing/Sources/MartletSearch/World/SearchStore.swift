@@ -169,7 +169,7 @@ final class SearchStore: TokenStore, @unchecked Sendable {
         return try await withUnsafeContinuation { disk.operations.append(.update(decide, $0)) }.get()
     }
 
-    var lock: (any StoreLock)? { disk.isShared ? Lock(store: self) : nil }
+    var refreshLock: (any StoreLock)? { disk.isShared ? Lock(store: self) : nil }
 
     func changes() -> AsyncStream<Void>? {
         guard disk.isShared, power.isOn else { return nil }

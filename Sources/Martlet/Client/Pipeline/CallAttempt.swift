@@ -148,7 +148,7 @@ struct CallAttempt {
             call.context[IdempotencyKeys.Mark.self]?.note(request)
         }
         call.readCookies(for: request, at: origin)
-        try call.receiver?.willSend(pipeline.fieldsWithoutToken(of: request, call).credentials)
+        try call.receiver?.checkCredentials(pipeline.fieldsWithoutToken(of: request, call).credentials)
         if answer == nil, let cache = pipeline.config.cache {
             (answer, ticket) = pipeline.consult(cache, for: request, at: origin, call)
         }

@@ -133,11 +133,11 @@ extension CallPipeline {
     }
 
     /// After an interceptor has changed a request, removes the parts that the new recipient must not get.
-    /// - Parameter mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver
-    ///   or an earlier hook of the same interceptor.
+    /// - Parameter isOlder: Whether a field comes from the endpoint, the client, the pipeline, the receiver or an
+    ///   earlier hook of the same interceptor.
     private func confine(
         _ changed: inout RoutedRequest, after change: Change, in call: inout CallState,
-        _ mayReachThirdParty: (HTTPField) -> Bool
+        _ isOlder: (HTTPField) -> Bool
     ) {
         let before = change.before
         let isNewBody = call.context.bodyVersion != before.bodyVersion
@@ -156,7 +156,7 @@ extension CallPipeline {
         let wasTrusted = if case .trusted = changed.recipient { true } else { false }
         changed.recipient = changed.request.origin.map { recipient(of: $0) } ?? .thirdParty(sender: nil)
         if case .thirdParty = changed.recipient {
-            stripFieldsForThirdParty(&changed, after: change, in: &call, mayReachThirdParty)
+            stripFieldsForThirdParty(&changed, after: change, in: &call, isOlder)
         } else if !wasTrusted {
             changed.request.headerFields.addMissing(config.headers)
         }
@@ -166,7 +166,7 @@ extension CallPipeline {
     /// has sent to a third party.
     private func stripFieldsForThirdParty(
         _ changed: inout RoutedRequest, after change: Change, in call: inout CallState,
-        _ mayReachThirdParty: (HTTPField) -> Bool
+        _ isOlder: (HTTPField) -> Bool
     ) {
         let former = change.before.request.headerFields
         let own = call.context.endpoint.headers
@@ -174,7 +174,7 @@ extension CallPipeline {
         changed.recipient = .thirdParty(sender: change.interceptor)
         changed.request.headerFields = changed.request.headerFields.filtered { field in
             if former.contains(field) {
-                return mayReachThirdParty(field) && (own.contains(field.name) || !config.headers.contains(field))
+                return isOlder(field) && (own.contains(field.name) || !config.headers.contains(field))
             }
             // The interceptor has added the field. It may have written the token in another form.
             return token.map { !field.value.contains($0) } ?? true

@@ -132,7 +132,7 @@ final class CallPipeline: Sendable {
     private func waitBeforeRetry(of call: inout CallState, after failure: NetworkError) async throws -> Duration {
         call.keepResponse(of: failure)
         let wait =
-            withdrawsOwnFields(from: &call, after: failure)
+            withdrawOwnFields(from: &call, after: failure)
             ? .zero : try await delayBeforeRetry(of: &call, after: failure)
         guard call.body?.isReplayable ?? true else {
             guard failure.response != nil else { throw failure }
@@ -145,9 +145,9 @@ final class CallPipeline: Sendable {
     /// Withdraws a field that the pipeline has added by itself (`Expect`, or the `Range` of a resumed download) if the
     /// server rejected only that field.
     /// - Returns: Whether the request is sent again without the field.
-    private func withdrawsOwnFields(from call: inout CallState, after failure: NetworkError) -> Bool {
+    private func withdrawOwnFields(from call: inout CallState, after failure: NetworkError) -> Bool {
         if call.expectation.remove(from: &call.request.headerFields, after: failure) { return true }
-        return call.receiver?.shouldRestart(after: failure) == true
+        return call.receiver?.startsOver(after: failure) == true
     }
 }
 

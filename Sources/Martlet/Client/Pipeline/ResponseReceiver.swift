@@ -12,19 +12,19 @@ protocol ResponseReceiver: Sendable {
     var attempt: Int { get }
     /// Changes the request before an attempt.
     func adapt(_ request: inout HTTPRequest)
-    /// Called before an attempt's request is sent.
+    /// Throws an error if the receiver must not continue under the credentials of an attempt's request.
     /// - Parameter credentials: The header fields of the request that may identify a user, without the session's own
     ///   token.
-    func willSend(_ credentials: @autoclosure () -> [HTTPField]) throws
+    func checkCredentials(_ credentials: @autoclosure () -> [HTTPField]) throws
     /// Whether the receiver consumes the body of this response.
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool
     /// Consumes the body. After a cancellation or a timeout the pipeline does not wait for this method to return.
     func receive(_ response: IncomingResponse) async throws
     /// Uses the complete body. The pipeline always waits for this method.
     func finish(_ head: HTTPResponse) async throws
-    /// Whether the request is sent again at once, because the failure concerns only the fields that the receiver had
-    /// added.
-    func shouldRestart(after failure: NetworkError) -> Bool
+    /// Gives up what the receiver has received, if the failure concerns only the fields that it had added.
+    /// - Returns: Whether the request is sent again at once.
+    func startsOver(after failure: NetworkError) -> Bool
 }
 
 /// A response whose body has not been read yet.

@@ -523,7 +523,7 @@ extension SessionStateMachine {
     private mutating func preparationAnswered(_ job: RefreshJob, _ answer: StoreAnswer, at moment: Moment) {
         guard isPreparing(job), let session else { return emit(.refreshDiscarded(job.stamp)) }
         if answer.decision.hasLostLock { return }
-        let verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
+        let verdict = judge(answer.snapshot.reading, for: session.record, of: session)
         if follow(verdict, answer.snapshot.deadlines) { return }
         if case .unreadable(let error) = verdict, sharesStore {
             // Another process may have spent the token. A server that detects its reuse could end the session.
@@ -779,7 +779,7 @@ extension SessionStateMachine {
 
     /// Writes a record of the session unless the stored one is later.
     private func merge(_ record: StoredSession, of session: ActiveSession, with reading: StoreReading) -> StoreUpdate {
-        switch verdict(on: reading, for: record, of: session) {
+        switch judge(reading, for: record, of: session) {
         case .ours(let found):
             // Keep the earliest journal: the fate of the refresh token has been unknown since then.
             var record = record
@@ -839,8 +839,8 @@ extension SessionStateMachine {
     }
 
     /// Judges the store's content against a record of the session.
-    private func verdict(
-        on reading: StoreReading, for record: StoredSession, of session: ActiveSession
+    private func judge(
+        _ reading: StoreReading, for record: StoredSession, of session: ActiveSession
     ) -> StoreVerdict {
         guard session.base == .stored, case .found(let found) = reading, found.id != record.id else {
             return session.verdict(on: effective(reading), for: record)
@@ -1149,7 +1149,7 @@ extension SessionStateMachine {
             if answer.failure == nil, case .write = answer.decision.update { self.session?.base = .stored }
             return
         }
-        let verdict = self.verdict(on: answer.snapshot.reading, for: record, of: session)
+        let verdict = judge(answer.snapshot.reading, for: record, of: session)
         if answer.failure == nil, follow(verdict, answer.snapshot.deadlines) { return }
         reportReplaced(answer.snapshot.reading, verdict, by: record, answer.failure)
         let failure = answer.failure ?? (session.base == .anything ? nil : verdict.readFailure)
@@ -1263,7 +1263,7 @@ extension SessionStateMachine {
     /// another session, was kept.
     private mutating func confirmationAnswered(_ answer: StoreAnswer) {
         guard let session, let reason = session.pendingExpiry else { return }
-        var verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
+        var verdict = judge(answer.snapshot.reading, for: session.record, of: session)
         // Another process may be refreshing. Acquire the lock again, and then ask the store once more.
         if answer.decision.hasLostLock {
             switch verdict {
@@ -1365,7 +1365,7 @@ extension SessionStateMachine {
         }
         // A pending update compares the stored record itself.
         guard !session.isStoring, session.pendingExpiry == nil else { return }
-        let verdict = self.verdict(on: snapshot.reading, for: session.record, of: session)
+        let verdict = judge(snapshot.reading, for: session.record, of: session)
         if follow(verdict, snapshot.deadlines) { return }
         guard case .ours(let found?) = verdict else { return }
         if session.base == .stored, found.id != session.record.id || found.generation < session.record.generation {

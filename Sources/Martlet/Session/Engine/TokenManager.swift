@@ -111,7 +111,7 @@ public final class TokenManager: Sendable {
 
         fileprivate init(policy: SessionPolicy, store: any TokenStore) {
             machine = SessionStateMachine(
-                policy: policy, sharesStore: store.lock != nil, readsByItself: !store.readingPromptsUser)
+                policy: policy, sharesStore: store.refreshLock != nil, readsByItself: !store.readingPromptsUser)
             owner = machine.callOwner
         }
 
@@ -821,7 +821,7 @@ extension TokenManager {
     /// prompts the user.
     func hasSuccessor(of stamp: SessionStamp) async -> Bool {
         if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
-        guard store.lock != nil, !store.readingPromptsUser, !isRefreshingHere else { return false }
+        guard store.refreshLock != nil, !store.readingPromptsUser, !isRefreshingHere else { return false }
         // A reading under way may have begun before the other process wrote. Wait for it, and start a new one.
         if waitingLookups > 0 { _ = await lookups.run { [self] in await perform(.read) } }
         let reading = await lookups.run { [self] in await perform(.read) }
@@ -1047,7 +1047,7 @@ extension TokenManager {
             }
             // The lock was lost and cannot be acquired again: another process may be refreshing the record that would
             // be deleted. A lock that has never worked must not keep a session from ending.
-            if rounds > 1, lock == nil, store.lock != nil, isConfirmingExpiry(of: job) {
+            if rounds > 1, lock == nil, store.refreshLock != nil, isConfirmingExpiry(of: job) {
                 return lockFailed(StorageError(.unreachable, "the store's lock could not be acquired"), for: job)
             }
             next = await runRound(of: job, holding: lock)
@@ -1139,7 +1139,7 @@ extension TokenManager {
     }
 
     private func waitFor(_ previous: Task<Void, Never>?) async throws(StorageError) {
-        guard store.lock != nil, let previous else { return }
+        guard store.refreshLock != nil, let previous else { return }
         guard case .failure = await storeLimits.run(within: policy.storeTimeout, { await previous.value }) else {
             return
         }
@@ -1168,7 +1168,7 @@ extension TokenManager {
     ///   continue.
     private func acquireLock(for job: SessionStateMachine.RefreshJob) async throws(StorageError) -> (any HeldStoreLock)?
     {
-        guard let lock = store.lock else { return nil }
+        guard let lock = store.refreshLock else { return nil }
         let race = Race<Result<(any HeldStoreLock)?, StorageError>>()
         let acquiring = core.withLock { core -> Task<Result<(any HeldStoreLock)?, StorageError>, Never>? in
             guard core.machine.needs(job) else { return nil }
@@ -1382,7 +1382,7 @@ extension TokenManager {
     private func decide(_ task: StoreTask, over reading: StoreReading) -> StoreDecision {
         let lock = core.withLock { $0.refreshLock }
         // A refresh whose lock cannot be acquired continues without one.
-        let hasLostLock = lock.map { !$0.isHeld } ?? (store.lock != nil && task.needsLock)
+        let hasLostLock = lock.map { !$0.isHeld } ?? (store.refreshLock != nil && task.needsLock)
         let now = time.wallClock
         return core.withLock { $0.machine.decide(task, over: reading, hasLostLock: hasLostLock, at: now) }
     }

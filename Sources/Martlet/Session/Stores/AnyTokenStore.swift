@@ -37,7 +37,7 @@ public final class AnyTokenStore: TokenStore {
     }
 
     /// Lets one process at a time refresh the tokens. `nil` if no other process can reach the session.
-    public var lock: (any StoreLock)? { base.lock }
+    public var refreshLock: (any StoreLock)? { base.refreshLock }
 
     /// A stream that yields each time the session may have changed or become readable; `nil` if the store cannot tell.
     public func changes() -> AsyncStream<Void>? { base.changes() }

@@ -12,13 +12,12 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
     private let fileChanges: FileChanges
     private let coding: any FileCoding
     private let fileLock: ProcessLock
-    private let refreshLock: ProcessLock
 
     let markFile: PrivateFile?
     var updateLock: ProcessLock? { fileLock }
     /// A change takes milliseconds. A process that holds the lock for longer is suspended.
     let updateLease = Duration.seconds(5)
-    var lock: (any StoreLock)? { refreshLock }
+    let refreshLock: (any StoreLock)?
 
     /// The name under which the record is sealed, so that a sealed value of a ``FileStorage`` cannot pass for it.
     private static let contentName = "session"

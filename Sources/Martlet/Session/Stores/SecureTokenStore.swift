@@ -15,7 +15,7 @@ final class SecureTokenStore: LockedTokenStore, FileWatching {
     let queue = BlockingQueue("martlet.secure-token-store")
     let updateLease = CoordinationFiles.updateLease
     var updateLock: ProcessLock? { files?.updateLock }
-    var lock: (any StoreLock)? { files?.refreshLock }
+    var refreshLock: (any StoreLock)? { files?.refreshLock }
     var markFile: PrivateFile? { files?.markFile }
 
     /// - Parameter keepsMarkInPlace: Whether an ``EndMark`` replaces the record of a session that ends, if there is no

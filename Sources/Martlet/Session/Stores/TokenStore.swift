@@ -54,7 +54,7 @@
 /// lock:
 /// - ``update(_:)``: runs in one transaction (`BEGIN IMMEDIATE`), so that no other process writes between its read and
 ///   its write.
-/// - ``lock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others adopt
+/// - ``refreshLock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others adopt
 ///   its result; without the lock, two processes may use the same refresh token, and the server may revoke the session.
 /// - ``changes()``: reports the changes of other processes. Without it a process notices them only at its next refresh.
 /// - the mark of ``StoreUpdate/end(_:)``: keep it in a column beside the record (``EndMark/encoded()``), and return
@@ -76,13 +76,13 @@ public protocol TokenStore: Sendable {
     /// The default implementation reads, then writes or deletes. That suffices if no other process uses the record.
     /// - Parameter decide: Receives the current record and returns what to do with it. It may be called more than once,
     ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's
-    ///   ``lock``, so call it on a thread that may block, and hold no lock that this check needs.
+    ///   ``refreshLock``, so call it on a thread that may block, and hold no lock that this check needs.
     /// - Returns: The record before the change.
     /// - Throws: ``StorageError`` or another error if the change fails. The record is unchanged.
     @discardableResult
     func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading
     /// Lets one process at a time refresh the tokens. `nil`, the default, if no other process uses the record.
-    var lock: (any StoreLock)? { get }
+    var refreshLock: (any StoreLock)? { get }
     /// A stream that yields each time the record may have changed or become readable, including changes by this
     /// process. `nil`, the default, if the store cannot tell.
     ///
@@ -100,7 +100,7 @@ extension TokenStore {
     public func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
         let reading = await read()
         // The decision may check the lock, which may block.
-        switch lock == nil ? decide(reading) : await BlockingQueue.run({ decide(reading) }) {
+        switch refreshLock == nil ? decide(reading) : await BlockingQueue.run({ decide(reading) }) {
         case .keep: break
         case .write(let session): try await write(session)
         case .delete, .end: try await delete()
@@ -110,7 +110,7 @@ extension TokenStore {
     }
 
     /// `nil`: no other process uses the record.
-    public var lock: (any StoreLock)? { nil }
+    public var refreshLock: (any StoreLock)? { nil }
 
     /// `nil`: the store cannot tell.
     public func changes() -> AsyncStream<Void>? { nil }

@@ -115,7 +115,7 @@ final class DownloadReceiver: ResponseReceiver {
         request.headerFields[.ifRange] = resumePoint.validator
     }
 
-    func willSend(_ credentials: @autoclosure () -> [HTTPField]) throws {
+    func checkCredentials(_ credentials: @autoclosure () -> [HTTPField]) throws {
         guard isAnonymous, options.keepsPartial else { return }
         let fields = credentials().map { "\($0.name.canonicalName): \($0.value)" }.sorted()
         let fingerprint = fields.isEmpty ? "" : String(fields.joined(separator: "\n").shortFingerprint, radix: 16)
@@ -152,7 +152,7 @@ final class DownloadReceiver: ResponseReceiver {
         }
     }
 
-    func shouldRestart(after failure: NetworkError) -> Bool {
+    func startsOver(after failure: NetworkError) -> Bool {
         state.withLock { state in
             // The bytes in the file are not a part of the server's file (RFC 9110, section 15.5.17).
             if state.requestedOffset != nil, failure.response?.status == 416 { state.mustRestart = true }

@@ -74,13 +74,13 @@ private final class StreamReceiver: ResponseReceiver {
 
     func adapt(_ request: inout HTTPRequest) {}
 
-    func willSend(_ credentials: @autoclosure () -> [HTTPField]) {}
+    func checkCredentials(_ credentials: @autoclosure () -> [HTTPField]) {}
 
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool {
         endpoint.acceptableStatuses.contains(head.status.code)
     }
 
-    func shouldRestart(after failure: NetworkError) -> Bool { false }
+    func startsOver(after failure: NetworkError) -> Bool { false }
 
     func receive(_ response: IncomingResponse) async throws {
         let exchange = Exchange(response)

@@ -269,7 +269,7 @@ private final class SharedStore: TokenStore {
         }
     }
 
-    var lock: (any StoreLock)? { Lock(store: self) }
+    var refreshLock: (any StoreLock)? { Lock(store: self) }
     func read() async -> StoreReading { await inner.read() }
 
     func write(_ session: StoredSession) async throws {

@@ -51,7 +51,7 @@ final class SharedStubStore: TokenStore {
         }
     }
 
-    var lock: (any StoreLock)? { GatedLock(gate: gate) }
+    var refreshLock: (any StoreLock)? { GatedLock(gate: gate) }
 
     func changes() -> AsyncStream<Void>? { news.stream }
     func reportChange() { news.continuation.yield() }

@@ -27,7 +27,7 @@ private final class RefusedStore: TokenStore {
     let changed = AsyncStream<Void>.makeStream()
 
     var readingPromptsUser: Bool { true }
-    var lock: (any StoreLock)? { inner.lock }
+    var refreshLock: (any StoreLock)? { inner.refreshLock }
 
     func read() async -> StoreReading {
         reads.withLock { $0 += 1 }

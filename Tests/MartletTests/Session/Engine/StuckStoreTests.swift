@@ -46,7 +46,7 @@ private final class StuckStubStore: TokenStore {
     private let memory = InMemoryTokenStore()
     private let news = AsyncStream<Void>.makeStream()
 
-    var lock: (any StoreLock)? { StubLock(store: self) }
+    var refreshLock: (any StoreLock)? { StubLock(store: self) }
     func changes() -> AsyncStream<Void>? { news.stream }
 
     /// Reports a change to all listeners.

@@ -174,7 +174,7 @@
                 let other = AnyTokenStore.encryptedFile(path: folder.path + "/session", key: .number(1))
                 try await other.write(StoredSession(id: SessionID(), tokens: .fresh()))
                 #expect(await changes.next() != nil)
-                let held = try await store.lock?.acquire(lease: .seconds(45))
+                let held = try await store.refreshLock?.acquire(lease: .seconds(45))
                 #expect(await held?.isStillHeld() == true)
                 held?.release()
             }
