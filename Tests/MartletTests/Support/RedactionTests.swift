@@ -58,7 +58,7 @@ struct RedactionTests {
             #"<field name="Session ID" type="text" value="a hunter2"/>"#,
             #"<input value="a hunter2" title="API Key">"#, #"{"title":"Client secret","type":"t","value":"a hunter2"}"#,
             #"{"label":"New password","page":1,"value":"a hunter2"}"#, "Verification code: hunter2",
-            #"{"credentials":"hunter2"}"#, #"{"jwt":"hunter2"}"#, #"{"newPin":"hunter2"}"#, "auth_code=hunter2",
+            #"{"newPin":"hunter2"}"#, "auth_code=hunter2",
             #"{"verification_code":"hunter2"}"#, #"{"encryptionKey":"hunter2"}"#,
             "otp_code=hunter2", #"{"pinCode":"hunter2"}"#, #"{"user_pass":"hunter2"}"#, "code_verifier=hunter2",
             // Errors of a FastAPI server repeat the input.
@@ -547,7 +547,8 @@ struct RedactionTests {
             "<p> password <b>1</b><value>3</value></p>", "<p>password <b>1</b><value>3</value></p>",
             #"{"label":"Password:","page":"3"}"#, #"{"Forgot your password? Click":"Reset"}"#,
             #"{"name":" a wrong password ","page":1,"value":"3"}"#,
-            #"{"message":"Enter the\nAPI Key"}"#, #"{"message":"a\u000ASession ID."}"#,
+            "Access-Control-Allow-Credentials: true", "invalid_credentials: Invalid login credentials",
+            "jwt: token is expired", #"{"message":"Enter the\nAPI Key"}"#, #"{"message":"a\u000ASession ID."}"#,
             #"{"text":"New password","page":1,"content":"Changed on Monday."}"#, #"{"boardingPass":"3","mapPin":"3"}"#,
             #"{"message":"Wrong password","page":1,"value":"3"}"#, #"{"mapping":"3","bypass":"3"}"#, "Pinned: 3",
             #"{"token":{"scope":"a: b","expiresAt":"c"},"page":"3"}"#,

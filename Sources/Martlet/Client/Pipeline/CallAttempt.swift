@@ -192,7 +192,7 @@ struct CallAttempt {
         if case .server = source {
             try await pipeline.authorizer?.validate(response, for: &call, mayReplay: !isPerformed)
             // A receiver checks its session itself, as long as it receives. The tokens of a sign-in are judged later.
-            if call.receiver == nil, responseWasLost == nil { try pipeline.authorizer?.checkSession(after: call) }
+            if unreadBody == nil, responseWasLost == nil { try pipeline.authorizer?.checkSession(after: call) }
             // If the call may not be replayed, its caller gets the rejection. Other calls must not.
             if ticket != nil, pipeline.authorizer?.isRejected(response, to: call) == true { ticket = nil }
         }

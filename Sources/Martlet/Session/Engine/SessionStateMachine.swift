@@ -305,11 +305,12 @@ extension SessionStateMachine {
         if let former = session { learn(.found(former.newest.record)) }
         var record = record
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
-        // A user may have signed in in another process since this one has read the store, or the app may have adopted
-        // the tokens of another library, whose generation is 0.
-        let former = session?.newest.record.generation ?? -1
-        let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? -1))
-        let base = isUnattended && !isUnread ? Base.endedOrUpTo(earlier) : .anything
+        // A user may have signed in in another process since this one has read the store.
+        let isUnreadSignOut = if case .anything? = ending?.signOut { true } else { false }
+        let isUnknown = isUnread || isUnreadSignOut && !sharesStore
+        let former = session?.newest.record.generation ?? 0
+        let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? 0))
+        let base = isUnattended && !isUnknown ? Base.endedOrUpTo(earlier) : .anything
         revokeCurrent()
         endSession(.sessionChanged, isUnattended: isUnattended)
         signInEpoch = epoch
@@ -1246,7 +1247,11 @@ extension SessionStateMachine {
         }
         // If an earlier attempt has probably been carried out, only what that attempt found is earlier.
         var earlier = earlierSessions(than: session.record)
-        if let found = session.base.limit { earlier = found }
+        switch session.base {
+        case .upTo(let found): earlier = found
+        case .endedOrUpTo(let found): earlier = max(found, mark?.order ?? found)
+        case .anything, .stored: break
+        }
         self.session?.raise(above: earlier)
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }

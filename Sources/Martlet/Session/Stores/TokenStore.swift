@@ -54,13 +54,15 @@
 /// lock:
 /// - ``update(_:)``: runs in one transaction (`BEGIN IMMEDIATE`), so that no other process writes between its read and
 ///   its write.
-/// - ``refreshLock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others adopt
-///   its result; without the lock, two processes may use the same refresh token, and the server may revoke the session.
+/// - ``refreshLock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others
+///   adopt its result; without the lock, two processes may use the same refresh token, and the server may revoke the
+///   session.
 /// - ``changes()``: reports the changes of other processes. Without it a process notices them only at its next refresh.
 /// - the mark of ``StoreUpdate/end(_:)``: keep it in a column beside the record (``EndMark/encoded()``), and return
 ///   ``StoreReading/ended(_:)`` if there is no record, or if the mark covers it. Of two marks, keep the higher one
-///   (``EndMark/isHigher(than:)``). With the mark, a process whose writes were blocked finds in its next ``update(_:)``
-///   that its session has ended, and writes nothing. Without it, the last write wins.
+///   (``EndMark/isHigher(than:)``). A write removes a mark that covers the new record. With the mark, a process whose
+///   writes were blocked finds in its next ``update(_:)`` that its session has ended, and writes nothing. Without it,
+///   the last write wins.
 public protocol TokenStore: Sendable {
     /// Reads the record.
     func read() async -> StoreReading

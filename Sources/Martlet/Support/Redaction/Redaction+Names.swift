@@ -132,7 +132,7 @@ extension Redaction {
             ("secretkey", .other), ("privatekey", .other), ("accesskey", .other), ("apikey", .other), ("otp", .other),
             ("pwd", .other), ("passcode", .other), ("sessionid", .other), ("sessid", .other), ("sessionkey", .other),
             ("pincode", .other), ("otpcode", .other), ("userpass", .other), ("codeverifier", .other),
-            ("credential", .other), ("verificationcode", .other), ("recoverycode", .other), ("backupcode", .other),
+            ("verificationcode", .other), ("recoverycode", .other), ("backupcode", .other),
             ("accesscode", .other), ("authcode", .other), ("encryptionkey", .other), ("signingkey", .other),
             ("masterkey", .other), ("newpin", .other), ("oldpin", .other), ("currentpin", .other), ("userpin", .other),
             ("cardpin", .other), ("confirmpin", .other),
@@ -141,7 +141,7 @@ extension Redaction {
     }()
 
     /// Names that count only as words: as parts, they occur in other words.
-    private static let secretNames = ["bearer", "dpop", "jwt", "pin", "pass"].map { Array($0.utf8) }
+    private static let secretNames = ["bearer", "dpop", "pin", "pass"].map { Array($0.utf8) }
 
     /// Parts of names that announce a secret anywhere in a name.
     private static let secretStems = [

@@ -56,14 +56,29 @@ import Testing
         #expect(machine.currentRecord == nil)
     }
 
-    @Test("a guest spares the tokens of another library that the app has adopted since") func guestSparesAdopted() {
+    @Test("a guest whose first write has failed follows the sign-out that this write had found") func guestRetries() {
         var machine = Machine(policy: SessionPolicy(), sharesStore: true)
         _ = machine.loadRequested(by: 0)
         machine.answer(.read, .empty)
         machine.signedIn(record("guest", at: 9), deadlines: nil, isUnattended: true, by: 1)
-        let adopted = record("adopted", at: 0)
-        #expect(machine.answer(.write, .found(adopted)) == .keep)
-        #expect(machine.currentRecord == adopted)
+        let ended = StoreReading.ended(EndMark(.end(ofGeneration: 8)))
+        machine.answer(.write, ended, failure: failure)
+        guard case .write = machine.answer(.write, ended) else {
+            Issue.record("the guest was not written")
+            return
+        }
+        #expect(machine.currentRecord?.id.rawValue == "guest")
+    }
+
+    @Test("with a store of its own, a guest replaces a session of a fast clock that a sign-out has not read")
+    func guestAfterFastClock() {
+        var machine = Machine(policy: SessionPolicy())
+        machine.signedOut(at: Machine.wallClock)
+        machine.answer(.end, .unavailable(failure), failure: failure)
+        let now = machine.makeGeneration(at: Machine.wallClock)
+        machine.signedIn(record("guest", at: now), deadlines: nil, isUnattended: true, by: 1)
+        machine.answer(.write, .found(record("ahead", at: now + 86_400_000)))
+        #expect(machine.currentRecord?.id.rawValue == "guest")
     }
 
     @Test("a guest that cannot be saved ends no user of another process, nor a user's sign-in that was sent before")
