@@ -96,8 +96,8 @@ extension TokenStore where Self == AnyTokenStore {
     ///   - key: The key of the session in the storage.
     ///   - folder: The folder of the lock files, the same in all processes that share the session; it is created when
     ///     needed. `nil` if only one process uses the value. Without a folder, a sign-out replaces the value with a mark
-    ///     that contains neither a token nor a user. The Keychain keeps no mark, so tokens that are adopted from another
-    ///     library after a sign-out sign the user in again.
+    ///     that contains neither a token nor a user. The Keychain keeps no mark, so tokens that are adopted for the
+    ///     first time after a sign-out sign their user in.
     public static func secure(_ storage: some SecureStorage, key: String, folder: String?) -> AnyTokenStore {
         AnyTokenStore(SecureTokenStore(storage: storage, key: key, folder: folder))
     }
