@@ -3,7 +3,8 @@
 
 A case passes if all of its tests pass, in the library's package and in Tools. Its time is the sum of their times. With
 --events, no test runs: the script reads what `swift test --event-stream-output-path FILE` wrote for both packages. A
-script that proves a case writes such a file, too.
+script that proves a case writes such a file, too. With --titles, no test runs either: the script compares only the
+sentences of the table with the titles in the sources, which takes a second.
 A document has the table between the marks `<!-- conformance:begin -->` and `<!-- conformance:end -->`.
 """
 
@@ -23,6 +24,8 @@ TIME_LIMIT = "1800"
 PACKAGES = {".": ["--enable-all-traits"], "Tools": ["--package-path", "Tools"]}
 # The scripts that prove a case.
 SCRIPTS = ["scripts/consume.py"]
+# The titles of the tests, as they stand in the sources.
+TITLE = re.compile(r'@Test\(\s*"(C\d+(?:, C\d+)*: .*?)(?<!\\)"[,)\n]', re.DOTALL)
 NAMED = re.compile(r"^(C\d+(?:, C\d+)*)(_|: *)(.*)", re.DOTALL)
 TEST = re.compile(r'@Test\(\s*"C\d+(?:, C\d+)*:.*?\bfunc\s+`?(\w+)|\bfunc\s+`?(C\d+_\w+)', re.DOTALL)
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
@@ -132,13 +135,49 @@ def documents(rows):
             yield path, text, text.split(BEGIN)[0] + BEGIN + markdown(rows) + END + text.split(END, 1)[1]
 
 
+def titles_of_cases():
+    """The sentences of each case, as the table joins them, from the titles in the sources."""
+    cases = {}
+    for folder in PACKAGES:
+        for path in swift_files(ROOT / folder / "Tests"):
+            for title in TITLE.findall(path.read_text()):
+                match = NAMED.match(title.replace('\\"', '"'))
+                for case in match[1].split(", "):
+                    cases.setdefault(case, set()).add(" ".join(match[3].split()))
+    return {case: "; ".join(sorted(titles)).replace("|", "\\|") for case, titles in cases.items()}
+
+
+def with_titles(table):
+    """The table with the sentences of the sources. The results stay, and so does a case that no test of Swift proves."""
+    for case, text in titles_of_cases().items():
+        table = re.sub(rf"^(\| {case} \| \w+ \| ).* \|$", lambda row: f"{row[1]}{text} |", table, flags=re.MULTILINE)
+    return table
+
+
+def bring_up_to_date(found, update, check):
+    """Writes the new texts of the documents or, for a check, fails if a document has another one."""
+    stale = [shown(path) for path, text, updated in found if text != updated]
+    if update:
+        for path, _, updated in found:
+            path.write_text(updated)
+    elif check and (stale or not found):
+        names = " and ".join(stale) or "no document with the marks"
+        sys.exit(f"conformance: the table is not up to date in {names}: run scripts/conformance.py --update")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table to this file")
     parser.add_argument("--update", action="store_true", help="write the table into the documents")
     parser.add_argument("--check", action="store_true", help="fail if a document has another table")
     parser.add_argument("--events", metavar="FILE", type=Path, nargs="+", help="read event streams, and run no test")
+    parser.add_argument("--titles", action="store_true", help="look only at the titles of the tests, and run none")
     options = parser.parse_args()
+    if options.titles:
+        bring_up_to_date(
+            [(path, text, with_titles(text)) for path, text, _ in documents([])], options.update, check=True)
+        print(f"The conformance table has the titles of the tests of {len(titles_of_cases())} cases.")
+        return 0
     if options.events:
         rows = list(rows_of(map(read, options.events)))
     else:
@@ -148,14 +187,7 @@ def main():
     print(summary(rows))
     if options.markdown:
         options.markdown.write_text(markdown(rows) + "\n")
-    found = list(documents(rows))
-    stale = [shown(path) for path, text, updated in found if text != updated]
-    if options.update:
-        for path, _, updated in found:
-            path.write_text(updated)
-    elif options.check and (stale or not found):
-        names = " and ".join(stale) or "no document with the marks"
-        sys.exit(f"conformance: the table is not up to date in {names}: run scripts/conformance.py --update")
+    bring_up_to_date(list(documents(rows)), options.update, options.check)
     return 1 if missing_cases(rows) or any(row[1] == FAILED for row in rows) else 0
 
 

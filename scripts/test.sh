@@ -71,6 +71,7 @@ checks() {
     step "layout" scripts/check_folders.py
     step "links" scripts/check_links.py
     step "names" scripts/check_names.py
+    step "titles in the conformance table" scripts/conformance.py --titles
     step "example app's project" scripts/check_guest_app.py
     step "choice of a simulator" AppleTests/simulator.py --check
     step "warnings are errors" scripts/check_strict.py
