@@ -137,6 +137,20 @@ IN_CODE = (
 )
 
 
+# The type in place of a generic parameter.
+_TYPE = re.compile(r'"replacement_type":"([^"]+)"')
+
+
+def demangled(names):
+    """The spelling of each of some mangled names. The command starts once for all of them, because it takes a while."""
+    names = sorted(names)
+    text = subprocess.run(["swift", "demangle", "--compact"], input="\n".join(names), capture_output=True, text=True).stdout
+    spellings = text.split("\n")[: len(names)]
+    if len(spellings) != len(names):
+        sys.exit("error: swift demangle does not print one line for each name.")
+    return dict(zip(names, spellings))
+
+
 def too_new(folder, module, sources, packages, newer, oldest=OLDEST):
     """Yields (file, name, {system: version}) for each use of a newer symbol without a matching `#available`."""
     plugins = pathlib.Path(shutil.which("swiftc")).resolve().parent.parent / "lib" / "swift" / "host" / "plugins"
@@ -149,13 +163,14 @@ def too_new(folder, module, sources, packages, newer, oldest=OLDEST):
     _, *parts = re.split(r'\{"_kind":"source_file","filename":"([^"]*)"', tree.stdout)
     if tree.returncode or set(parts[::2]) != {str(source) for source in sources}:
         sys.exit(f"{tree.stderr}error: the compiler does not list what {module} refers to.")
-    for path, references in zip(parts[::2], parts[1::2]):
+    files = dict(zip(parts[::2], parts[1::2]))
+    spelled = demangled(set(_TYPE.findall(tree.stdout)))
+    for path, references in files.items():
         allowed = dict(oldest)
         for guard in re.findall(r"available\s*\(([^)]*)\)", (folder / path).read_text()):
             for system, major, minor in re.findall(r"(\w+) (\d+)(?:\.(\d+))?", guard):
                 allowed[system] = max(allowed.get(system, (0, 0)), (int(major), int(minor or 0)))
-        arguments = "\n".join(sorted(set(re.findall(r'"replacement_type":"([^"]+)"', references))))
-        types = subprocess.run(["swift", "demangle", "--compact"], input=arguments, capture_output=True, text=True).stdout
+        types = "\n".join(spelled[name] for name in sorted(set(_TYPE.findall(references))))
         code = code_of((folder / path).read_text())
         forms = [entry for entry in IN_TYPES if re.search(entry[0], types)]
         for _, name, runtime in forms + [entry for entry in IN_CODE if re.search(entry[0], code)]:

@@ -63,7 +63,7 @@ def clashes(types):
 
 def endless_suites():
     """Yields a line for each suite of tests without a time limit. With one, a hang is a failure with a name."""
-    folders = ["Tests", "Tools/Tests", "Examples"]
+    folders = ["Tests", "Tools/Tests", "Examples", "AppleTests"]
     for path in (path for folder in folders for path in swift_files(ROOT / folder) if ".build" not in path.parts):
         text = path.read_text()
         for match in re.finditer(r"@Suite\(", text):

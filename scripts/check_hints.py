@@ -22,6 +22,7 @@ LINES = {
         let secrets: AnySecureStorage = .encryptedFiles(in: "/secrets", key: .environment("KEY"))
         let secrets: AnySecureStorage = .encryptedFiles(service: "com.example.app", key: .systemdCredential("key"))
         options.check = .sha256("a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447")
+        options.check = .fromServer(required: true)
         let pin = try TLSPin.publicKey(sha256: "a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447")
         let id = OAuthServer(issuer: "https://id.example.com", client: OAuthClient(id: "app"), redirect: .loopback())
     """,
@@ -44,6 +45,10 @@ LINES = {
         let publisher = client.downloadPublisher(for: endpoint, to: "/file")
         let publisher = tokens.statePublisher
         let publisher = tokens.eventPublisher
+        let publisher = client.publisher(for: endpoint, on: 0)
+        let publisher = client.dataPublisher(for: endpoint, on: 0)
+        let publisher = tokens.statePublisher(on: 0)
+        let publisher = tokens.eventPublisher(on: 0)
         tokens.statePublisher.sink { print($0) }
         client.publisher(for: endpoint).receive(on: 0)
         let model = SessionViewModel(tokens)

@@ -100,6 +100,36 @@
         public func downloadPublisher(for endpoint: some Endpoint, to destination: Any) -> NeedsTraitOpenCombine {
             NeedsTraitOpenCombine()
         }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func publisher(for endpoint: some Endpoint, on scheduler: Any) -> NeedsTraitOpenCombine {
+            NeedsTraitOpenCombine()
+        }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func responsePublisher(for endpoint: some Endpoint, on scheduler: Any) -> NeedsTraitOpenCombine {
+            NeedsTraitOpenCombine()
+        }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func dataPublisher(for endpoint: some Endpoint, on scheduler: Any) -> NeedsTraitOpenCombine {
+            NeedsTraitOpenCombine()
+        }
     }
 
     extension TokenManager {
@@ -118,5 +148,21 @@
                 "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
         )
         public var eventPublisher: NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func statePublisher(on scheduler: Any) -> NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func eventPublisher(on scheduler: Any) -> NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
     }
 #endif

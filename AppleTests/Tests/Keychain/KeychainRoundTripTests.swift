@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 @testable import MartletStorage
 
-@Suite("The real Keychain", .serialized)
+@Suite("The real Keychain", .serialized, .timeLimit(.minutes(10)))
 struct KeychainRoundTripTests {
     private let fixture = KeychainFixture()
 

@@ -7,7 +7,7 @@
     @testable import MartletStorage
 
     // `make apple-test` runs them twice: signed ad hoc, and not signed by Xcode.
-    @Suite("A process without entitlements on macOS", .serialized)
+    @Suite("A process without entitlements on macOS", .serialized, .timeLimit(.minutes(10)))
     struct LoginKeychainTests {
         private let fixture = KeychainFixture()
 

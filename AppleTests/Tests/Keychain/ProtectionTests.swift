@@ -6,7 +6,7 @@
     @testable import Martlet
     @testable import MartletStorage
 
-    @Suite("Protection of Keychain items", .serialized)
+    @Suite("Protection of Keychain items", .serialized, .timeLimit(.minutes(10)))
     struct ProtectionTests {
         private let fixture = KeychainFixture()
 

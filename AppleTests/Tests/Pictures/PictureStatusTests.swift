@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("Image I/O")
+@Suite("Image I/O", .timeLimit(.minutes(10)))
 struct PictureStatusTests {
     @Test("reads the folder of the fixtures")
     func folder() {

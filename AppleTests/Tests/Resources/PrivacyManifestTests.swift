@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The privacy manifest")
+@Suite("The privacy manifest", .timeLimit(.minutes(10)))
 struct PrivacyManifestTests {
     @Test("is in the bundle of the module")
     func manifest() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import Martlet
 @testable import MartletUI
 
-@Suite("Texts for users")
+@Suite("Texts for users", .timeLimit(.minutes(10)))
 struct TextsTests {
     @Test("are in a language of the app, which has English only, whatever the language of the device")
     func languages() {

@@ -34,7 +34,7 @@ enum Feature: Int, CaseIterable {
     /// The features that a schedule has reached.
     static func reached(in world: World) -> Set<Feature> {
         var reader = Reader()
-        for entry in world.history.entries { reader.read(entry.what) }
+        for entry in world.history.entries { reader.read(entry.what, at: entry.at) }
         let script = world.script
         if script.slots != nil, script.interceptor != .none, script.lifetime ?? 3600 <= 60 {
             reader.reached.insert(.slots)
@@ -54,14 +54,15 @@ enum Feature: Int, CaseIterable {
         var successes = 0
         var users: [Life: Set<Int>] = [:]
         private var signedCalls: [Int: Int] = [:]
-        private var abandoned: Set<Int> = []
+        /// The time at which the client stopped waiting for the response to a refresh.
+        private var abandoned: [Int: Duration] = [:]
         private var adoptions: Set<Int> = []
         private var repeated: [Int: Int] = [:]
         private var unrefreshed: Set<Int> = []
 
         init() {}
 
-        mutating func read(_ occurrence: Occurrence) {
+        mutating func read(_ occurrence: Occurrence, at time: Duration) {
             switch occurrence {
             case .asks(_, _, _, .account, _): reached.insert(.accounts)
             case .asks(_, let call, let caller, let kind, _): read(kind, call, isAutomatic: caller == 0)
@@ -72,8 +73,10 @@ enum Feature: Int, CaseIterable {
                 reached.insert(.downloads)
                 if resumed > 0 { reached.insert(.resumed) }
             case .commits: hasRefreshed = true
-            case .abandons(let send): abandoned.insert(send)
-            case .delivers(let send) where abandoned.contains(send): reached.insert(.ignoredCancellation)
+            case .abandons(let send): abandoned[send] = time
+            // An exchange that ends when it is cancelled ends at the same moment.
+            case .delivers(let send) where abandoned[send].map { $0 < time } == true:
+                reached.insert(.ignoredCancellation)
             case .breaks(_, let reason, _, _) where reason.contains("never"): reached.insert(.hangs)
             case .plainRequest: reached.insert(.plain)
             case .empties: reached.insert(.emptied)
@@ -100,7 +103,7 @@ enum Feature: Int, CaseIterable {
             if exchange.cookie ?? 0 > 0 { reached.insert(.cookies) }
             if exchange.call < 0 {
                 if exchange.status == 200 || exchange.status == 304 { successes += 1 }
-                users[exchange.life, default: []].insert(exchange.token?.family ?? 0)
+                if let family = exchange.token?.family { users[exchange.life, default: []].insert(family) }
             }
             if let count = signedCalls[exchange.call] {
                 signedCalls[exchange.call] = count + 1

@@ -20,7 +20,7 @@ struct MutantsCommand: ParsableCommand {
     var seed: UInt64?
 
     @Option(help: "Folders or files of Sources/Martlet, separated by commas.")
-    var folders = "Client,Interceptors,Session,Stores,Transfers,Transport"
+    var folders = "Client,Connectivity,Interceptors,Session,Transfers,Transport"
 
     @Option(help: "Traits to build with, separated by commas.")
     var traits = ""

@@ -75,7 +75,7 @@ public final class NetworkClient: APIClient {
     /// without the further interceptors.
     ///
     /// ```swift
-    /// try await client.intercepted(by: GzipRequests()).send(Call<NoContent>.post("/logs", .json(lines)))
+    /// try await client.intercepted(by: IdempotencyKeys(order.id)).send(Call<NoContent>.post("/orders", .json(order)))
     /// ```
     /// - Parameter interceptors: The interceptors, in order.
     public func intercepted(by interceptors: any RequestInterceptor...) -> NetworkClient {
@@ -111,7 +111,7 @@ public final class NetworkClient: APIClient {
         return try await pipeline.perform(call)
     }
 
-    /// Waits in ``admit(_:for:)``, and replaces the call's owner with the result.
+    /// Holds the call until the automatic sign-in has ended, then gives it the session that is current.
     func admit(_ call: inout OutgoingCall) async throws(NetworkError) {
         guard gate != nil, !call.isAdmitted, call.start.owner.session == nil else { return }
         do throws(NetworkError) {

@@ -78,9 +78,9 @@ extension Endpoint {
     public var authentication: AuthenticationRequirement { .ifSignedIn }
     /// 200 to 299.
     public var acceptableStatuses: StatusCodes { .successful }
-    /// The client's timeout.
+    /// The client's ``NetworkConfig/timeout``.
     public var timeout: Duration? { nil }
-    /// The client's time.
+    /// The client's ``NetworkConfig/connectivityTimeout``.
     public var connectivityTimeout: Duration? { nil }
     /// The call may refresh the token.
     public var allowsRefresh: Bool { true }

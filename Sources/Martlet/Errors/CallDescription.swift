@@ -6,6 +6,9 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     public let url: String
     /// The number of times the request was sent.
     public let attempts: Int
+    /// Whether the server performs the request once, no matter how often it arrives: its last attempt carried a key of
+    /// ``IdempotencyKeys``.
+    var hasIdempotencyKey = false
     /// Whether the call returns a stream as soon as the head of the response has arrived.
     var awaitsHead = false
 
@@ -28,8 +31,11 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
         self.init(method: endpoint.method.rawValue, url: endpoint.path.text, attempts: 0)
     }
 
-    /// Whether sending the request twice has the same effect as sending it once (RFC 9110, section 9.2.2).
-    var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method) }
+    /// Whether sending the request twice has the same effect as sending it once, by its method (RFC 9110,
+    /// section 9.2.2) or its key.
+    var isIdempotent: Bool {
+        hasIdempotencyKey || ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+    }
 
     /// Whether the server may have carried out the request although it responded with an error, and would carry it out
     /// again.

@@ -112,7 +112,8 @@ extension DownloadError: LocalizedError {
     fileprivate var userText: String {
         switch self {
         case .file: UserText.notSaved.text
-        case .digestMismatch, .digestMissing: UserText.damaged.text
+        case .digestMismatch: UserText.damaged.text
+        case .digestMissing: UserText.unverified.text
         case .noContent: UserText.nothingThere.text
         }
     }

@@ -74,7 +74,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
                 + (call.isIdempotent ? "Try again, or raise the timeout." : Self.doubt)
         }
         // CFNetwork looks into the body before it reports the head of such a response.
-        return "no response header within \(seconds) s. Let the server send it before its first piece. "
+        return "no response header within \(seconds) s. Have the server send it before the first chunk of the body. "
             + "Apple's URLSession withholds it until 512 bytes have arrived, unless the server sends "
             + "\"X-Content-Type-Options: nosniff\" or a type such as text/event-stream or application/json. "
             + "Or raise the timeout."

@@ -11,7 +11,7 @@
 /// } catch .sessionExpired, .signInRequired {
 ///     router.show(.login)
 /// } catch {
-///     banner = error.description
+///     banner = error.localizedDescription
 /// }
 /// ```
 @nonexhaustive public enum NetworkError: Error, Sendable {

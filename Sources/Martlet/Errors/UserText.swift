@@ -11,7 +11,7 @@ package enum UserText: CaseIterable, Sendable {
     case connectionLostInDoubt, timedOutInDoubt, serverTroubleInDoubt
     case notFound, tooLarge, tooMany, serverTrouble, refused, notAllowed, noBrowser
     case signInRequired, sessionChanged, renewalFailed, sessionRefused, sessionRanOut, sessionInterrupted
-    case notSaved, damaged, nothingThere, fileUnreadable
+    case notSaved, damaged, unverified, nothingThere, fileUnreadable
     case storeLocked, storeUnreachable, storeDamaged, storeForeign, storeTooNew, storeUnsafe
 
     /// A language that the texts are written in.
@@ -89,7 +89,7 @@ package enum UserText: CaseIterable, Sendable {
         case .connectionLostInDoubt: "The connection was lost. \(Self.doubt)"
         case .timedOutInDoubt: "The server took too long to respond. \(Self.doubt)"
         case .serverTroubleInDoubt: "The server is having problems. \(Self.doubt)"
-        case .cancelled: "The request was canceled."
+        case .cancelled: "The request was cancelled."
         case .notSecure: "A secure connection could not be established. Nothing was sent."
         case .notUnderstood: "The app could not read the server’s response. Try again later, or update the app."
         case .appFault: "Something went wrong in the app. Try again."
@@ -102,13 +102,14 @@ package enum UserText: CaseIterable, Sendable {
         case .notAllowed: "You do not have permission to do this."
         case .noBrowser: "No browser could be opened."
         case .signInRequired: "Sign in to continue."
-        case .sessionChanged: "The sign-in status has changed in the meantime. Try again."
+        case .sessionChanged: "You have signed in or out in the meantime. Check before you try again."
         case .renewalFailed: "Your sign-in could not be renewed. Try again in a moment."
         case .sessionRefused: "Your session is no longer valid. Sign in again to continue."
         case .sessionRanOut: "Your session has expired. Sign in again to continue."
         case .sessionInterrupted: "Your session could not be resumed after an interruption. Sign in again to continue."
         case .notSaved: "The file could not be saved."
         case .damaged: "The downloaded file was damaged and was not saved. Try again."
+        case .unverified: "The downloaded file could not be verified and was not saved."
         case .nothingThere: "There is nothing to download on the server."
         case .fileUnreadable: "The file cannot be read. Choose it again, or choose another one."
         case .storeLocked: "Unlock this device to continue."
@@ -116,8 +117,7 @@ package enum UserText: CaseIterable, Sendable {
         case .storeDamaged: "Your saved sign-in is damaged. Sign in again to continue."
         case .storeForeign: "Your sign-in cannot be saved, because something else is stored there. Contact support."
         case .storeTooNew: "Your sign-in was saved by a newer version of this app. Update the app to continue."
-        case .storeUnsafe:
-            "Other users can read or change the files that keep your sign-in, so they are not used. Correct their permissions."
+        case .storeUnsafe: "Other users can access the files with your sign-in. Correct their permissions, and try again."
         }
     }
 
@@ -143,13 +143,14 @@ package enum UserText: CaseIterable, Sendable {
         case .notAllowed: "이 작업을 할 권한이 없습니다."
         case .noBrowser: "브라우저를 열 수 없습니다."
         case .signInRequired: "계속하려면 로그인해 주세요."
-        case .sessionChanged: "그사이에 로그인 상태가 바뀌었습니다. 다시 시도해 주세요."
+        case .sessionChanged: "그사이에 로그인 상태가 바뀌었습니다. 처리되었는지 확인한 뒤 다시 시도해 주세요."
         case .renewalFailed: "로그인 상태를 확인하지 못했습니다. 잠시 후 다시 시도해 주세요."
         case .sessionRefused: "세션이 더 이상 유효하지 않습니다. 계속하려면 다시 로그인해 주세요."
         case .sessionRanOut: "세션이 만료되었습니다. 계속하려면 다시 로그인해 주세요."
         case .sessionInterrupted: "작업이 중단되어 로그인 상태를 복구하지 못했습니다. 계속하려면 다시 로그인해 주세요."
         case .notSaved: "파일을 저장할 수 없습니다."
         case .damaged: "다운로드한 파일이 손상되어 저장하지 않았습니다. 다시 시도해 주세요."
+        case .unverified: "다운로드한 파일을 검증할 수 없어 저장하지 않았습니다."
         case .nothingThere: "서버에 다운로드할 파일이 없습니다."
         case .fileUnreadable: "파일을 읽을 수 없습니다. 파일을 다시 선택하거나 다른 파일을 선택해 주세요."
         case .storeLocked: "계속하려면 기기의 잠금을 해제해 주세요."

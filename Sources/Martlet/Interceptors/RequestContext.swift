@@ -21,6 +21,7 @@ public struct RequestContext: Sendable {
     public var call: CallDescription {
         var call = CallDescription(method: method, location: location, attempts: sent)
         call.awaitsHead = awaitsHead
+        call.hasIdempotencyKey = self[IdempotencyKeys.Mark.self]?.isSent == true
         return call
     }
 

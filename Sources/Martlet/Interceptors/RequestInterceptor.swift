@@ -47,7 +47,7 @@ public protocol RequestInterceptor: Sendable {
     ///
     /// If the access token expires while the interceptors are running, the client gets another one and calls this
     /// method once more for the same attempt, with the prepared request and the new token. No request is sent with a
-    /// token that has expired, unless the session cannot be renewed.
+    /// token that has expired, unless the session cannot be renewed or ``Endpoint/allowsRefresh`` is `false`.
     /// - Parameters:
     ///   - request: The request, with its token and the changes of earlier interceptors.
     ///   - context: Describes the call, and has the ``RequestContext/body`` of the attempt.
@@ -77,7 +77,7 @@ public protocol RequestInterceptor: Sendable {
     ///   - context: Describes the call.
     /// - Throws: The reason why the attempt fails. ``Endpoint/acceptableStatuses`` are checked afterwards.
     func validate(_ response: ServerResponse, for context: inout RequestContext) async throws
-    /// Decides what to do after a failed attempt. The first decision other than ``RetryDecision/doNotRetry`` wins.
+    /// Decides what to do after a failed attempt. The first decision other than ``RetryDecision/noOpinion`` wins.
     ///
     /// Not called if the call was cancelled, if the attempt found no network and the call waits or has waited for one
     /// (``NetworkConfig/connectivityTimeout``), or if the request is sent again without a field that the client had
@@ -121,7 +121,7 @@ extension RequestInterceptor {
     /// Has no opinion.
     public func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
-    ) async -> RetryDecision { .doNotRetry }
+    ) async -> RetryDecision { .noOpinion }
     /// Changes nothing.
     public func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
         response

@@ -3,7 +3,7 @@ public import HTTPTypes
 /// The decision of an interceptor on a failed attempt.
 public enum RetryDecision: Sendable {
     /// No opinion. Without another decision, the call fails.
-    case doNotRetry
+    case noOpinion
     /// Retry at once.
     case retry
     /// Retry after a delay by the client's ``NetworkConfig/time``. Zero or less retries at once.

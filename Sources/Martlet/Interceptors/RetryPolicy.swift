@@ -67,17 +67,17 @@ public struct RetryPolicy: RequestInterceptor {
             context[IdempotencyKeys.Mark.self].map { $0.isSent && request.headerFields[$0.field] != nil } ?? false
         let isIdempotent = methods.contains(request.method) || hasKey
         guard isIdempotent, context.attempt < maximumAttempts, isTransient(error) else {
-            return .doNotRetry
+            return .noOpinion
         }
         // Waiting does not put a response into the cache.
-        guard request.headerFields[.cacheControl]?.contains("only-if-cached") != true else { return .doNotRetry }
+        guard request.headerFields[.cacheControl]?.contains("only-if-cached") != true else { return .noOpinion }
         let retryAfter = error.response.flatMap {
             RetryAfter.wait(askedBy: $0.head, deviceClock: context.wallClock)
         }
         let ceiling = min(maximumDelay, firstDelay * (1 << min(max(context.attempt - 1, 0), 20)))
         // Ignore zero, as from a date in the past: all clients would return at once.
         let wait = retryAfter.flatMap { $0 > .zero ? $0 : nil } ?? ceiling * random(in: 0...1)
-        guard context.elapsed + wait <= totalTime else { return .doNotRetry }
+        guard context.elapsed + wait <= totalTime else { return .noOpinion }
         return .retryAfter(wait)
     }
 

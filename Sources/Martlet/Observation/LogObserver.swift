@@ -100,8 +100,8 @@ public final class LogObserver: NetworkObserver {
     private func received(_ response: ObservedResponse, _ call: ObservedCall) {
         let status = response.status
         let size = response.isStream ? "stream" : LogLine.text(ofBytes: response.bytes)
-        let callRecord = record(.status(status), of: call)
         let level: Level = status < 400 ? .info : status < 500 ? .notice : .error
+        let callRecord = record(.status(status), of: call, at: level)
         let time = LogLine.text(of: call.elapsed - callRecord.startedAt)
         log(
             LogLine(
@@ -111,12 +111,13 @@ public final class LogObserver: NetworkObserver {
     }
 
     private func attemptFailed(_ call: ObservedCall, _ error: NetworkError) {
-        let callRecord = record(.failure(error.explanation), of: call)
+        let level: Level = error.isCancelled ? .info : .notice
+        let callRecord = record(.failure(error.explanation), of: call, at: level)
         let outcome = error.isCancelled ? "cancelled" : "failed"
         let time = LogLine.text(of: call.elapsed - callRecord.startedAt)
         log(
             LogLine(
-                error.isCancelled ? .info : .notice, call.request.method.rawValue, call.request.path ?? "",
+                level, call.request.method.rawValue, call.request.path ?? "",
                 "\(outcome) after \(time)" + history(of: call, callRecord),
                 note: error.isCancelled ? "" : error.explanation))
     }
@@ -148,10 +149,11 @@ public final class LogObserver: NetworkObserver {
                 note: error.isCancelled ? "" : error.explanation))
     }
 
-    private func record(_ outcome: Outcome, of call: ObservedCall) -> CallRecord {
+    private func record(_ outcome: Outcome, of call: ObservedCall, at level: Level) -> CallRecord {
         calls.withLock { calls in
-            // The response of an interceptor or of the cache comes without the start of an attempt.
-            calls[call.id, default: CallRecord()].logged = outcome
+            // The response of an interceptor or of the cache comes without the start of an attempt. A line below the
+            // minimum level is not written, so the line of the call has to say the outcome.
+            calls[call.id, default: CallRecord()].logged = level.rawValue >= self.level.rawValue ? outcome : nil
             return calls[call.id] ?? CallRecord()
         }
     }

@@ -79,7 +79,7 @@ internal import MartletImages
         // Deliver the last byte counts before the outcome, so that a progress bar ends full.
         monitor.finish()
         await progress
-        // A canceled registration must not clear the one that replaced it.
+        // A cancelled registration must not clear the one that replaced it.
         if running?.number == submission.number { running = nil }
         // The session may have ended before this task continued: the new one, or an unsaved one that is withdrawn.
         let session = registration.session.canChange ? registration.session.state() : nil

@@ -21,7 +21,7 @@ import Testing
             _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
         ) async -> RetryDecision {
             log.add("retry \(error.response?.status ?? 0)")
-            return .doNotRetry
+            return .noOpinion
         }
 
         private func token(in request: HTTPRequest) -> String {
@@ -52,7 +52,7 @@ import Testing
             _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
         ) async -> RetryDecision {
             log.add("retry")
-            return .doNotRetry
+            return .noOpinion
         }
         func process(
             _ response: ServerResponse, for context: inout RequestContext

@@ -33,7 +33,7 @@ import Testing
             }
             func retry(
                 _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
-            ) async -> RetryDecision { context.attempt < 3 ? .retry : .doNotRetry }
+            ) async -> RetryDecision { context.attempt < 3 ? .retry : .noOpinion }
         }
         let transport = StubTransport { _ in .status(418) }
         let client = client(transport) { $0.interceptors = [Adding()] }

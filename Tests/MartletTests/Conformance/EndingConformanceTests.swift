@@ -227,10 +227,13 @@ import Testing
         }
     }
 
-    @Test("C101: after a sign-in whose record could not be written, the earlier user is not signed in again")
-    func refusedWrite() async throws {
+    // A key whose mode has become wrong fails as `unsafePermissions`, a missing one as `unreachable`.
+    @Test(
+        "C101: after a sign-in whose record could not be written, the earlier user is not signed in again",
+        arguments: [StorageError.Kind.unreachable, .unsafePermissions])
+    func refusedWrite(kind: StorageError.Kind) async throws {
         try await TemporaryFolder.with { folder in
-            let (coding, path) = (LosableCoding(), folder.path + "/session")
+            let (coding, path) = (LosableCoding(kind: kind), folder.path + "/session")
             let ada = App(store: FileTokenStore(path: path, coding: coding))
             try await ada.tokens.signIn(with: ada.backend.issue())
             coding.isLost.withLock { $0 = true }
@@ -478,6 +481,7 @@ extension TokenManager {
 /// A coding whose key can be lost.
 private struct LosableCoding: FileCoding {
     let isLost = Locked(false)
+    var kind = StorageError.Kind.unreachable
     var lacksSealingKey: Bool { false }
 
     func seal(_ bytes: Data, as name: String) throws(StorageError) -> Data {
@@ -491,6 +495,6 @@ private struct LosableCoding: FileCoding {
     }
 
     private func check() throws(StorageError) {
-        if isLost.withLock({ $0 }) { throw StorageError(.unreachable, "the key is not there") }
+        if isLost.withLock({ $0 }) { throw StorageError(kind, "the key cannot be used") }
     }
 }

@@ -147,7 +147,7 @@ import Testing
             interceptors: [
                 ClosureInterceptor(onRetry: { _, _, _ in
                     retries.withLock { $0 += 1 }
-                    return .doNotRetry
+                    return .noOpinion
                 })
             ])
         let call = rig.call()

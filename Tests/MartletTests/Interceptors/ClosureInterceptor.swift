@@ -12,7 +12,7 @@ struct ClosureInterceptor: RequestInterceptor {
     var onRespond: @Sendable (HTTPRequest, inout RequestContext) async throws -> ServerResponse? = { _, _ in nil }
     var onValidate: @Sendable (ServerResponse, inout RequestContext) async throws -> Void = { _, _ in }
     var onRetry: @Sendable (HTTPRequest, inout RequestContext, NetworkError) async -> RetryDecision = { _, _, _ in
-        .doNotRetry
+        .noOpinion
     }
     var onProcess: @Sendable (ServerResponse, inout RequestContext) async throws -> ServerResponse = { response, _ in
         response

@@ -39,6 +39,30 @@ import Testing
         #expect(keys[0] == keys[1] && keys[2] == keys[3] && keys[0] != keys[2])
     }
 
+    @Test("an error says that a call with a key can be repeated, and that one without may have been performed")
+    func advice() async throws {
+        let transport = StubTransport { _ in throw TransportError.connectionLost("reset by peer") }
+        let repeatable = await result { () async throws(NetworkError) in
+            try await Self.client(transport).send(Post("/orders"))
+        }
+        let doubtful = await result { () async throws(NetworkError) in
+            try await Self.client(transport, []).send(Post("/orders"))
+        }
+        let (one, other) = (try #require(repeatable.error), try #require(doubtful.error))
+        UserText.Language.$override.withValue(.english) {
+            #expect(one.localizedDescription == "The connection was lost. Try again.")
+            #expect(other.localizedDescription.hasSuffix("check before you try again."))
+        }
+        #expect(one.explanation.hasSuffix("Try again.") && other.explanation.hasSuffix("before you send it again."))
+    }
+
+    @Test("a client's keys give way to that of one call") func both() async throws {
+        let transport = Self.losingFirst()
+        let client = Self.client(transport)
+        try await client.intercepted(by: IdempotencyKeys("order-7")).send(Post("/orders"))
+        #expect(Self.keys(transport) == ["order-7", "order-7"])
+    }
+
     @Test("a key that the app knows is that of one call") func known() async throws {
         let transport = Self.losingFirst()
         let client = Self.client(transport, [])

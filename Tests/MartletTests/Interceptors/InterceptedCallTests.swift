@@ -14,7 +14,7 @@ import Testing
             }, onValidate: { _, _ in log.add("\(name) validate") },
             onRetry: { _, _, _ in
                 log.add("\(name) retry")
-                return .doNotRetry
+                return .noOpinion
             },
             onProcess: { response, _ in
                 log.add("\(name) process")
@@ -77,7 +77,7 @@ import Testing
         let interceptor = ClosureInterceptor(
             onPrepare: { _, _ in try await call(.prepare) }, onAdapt: { _, _ in try await call(.adapt) },
             onValidate: { _, _ in try await call(.validate) },
-            onRetry: { _, _, _ in (try? await call(.retry)) == nil ? .doNotRetry : .retry },
+            onRetry: { _, _, _ in (try? await call(.retry)) == nil ? .noOpinion : .retry },
             onProcess: { response, _ in
                 try await call(.process)
                 return response

@@ -37,7 +37,7 @@ import Testing
                     onAdapt: { _, context in context.appendToBody("-\(context.attempt)") },
                     onRetry: { _, context, _ in
                         log.add(context.body?.bytes.map { String(decoding: $0, as: UTF8.self) } ?? "")
-                        return .doNotRetry
+                        return .noOpinion
                     })
             ]
         }
@@ -92,7 +92,7 @@ import Testing
                     }, onValidate: { _, context in context.appendToBody("-validate") },
                     onRetry: { _, context, _ in
                         context.appendToBody("-no opinion")
-                        return .doNotRetry
+                        return .noOpinion
                     }), ClosureInterceptor(onRetry: { _, _, _ in .retry }),
             ]
         }

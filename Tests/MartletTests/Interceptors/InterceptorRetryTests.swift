@@ -10,7 +10,7 @@ import Testing
         after wait: Duration = .zero, _ change: @escaping @Sendable (inout HTTPRequest, inout RequestContext) -> Void
     ) -> ClosureInterceptor {
         ClosureInterceptor(onRetry: { request, context, _ in
-            guard context.attempt == 1 else { return .doNotRetry }
+            guard context.attempt == 1 else { return .noOpinion }
             var request = request
             change(&request, &context)
             return .retryWith(request, after: wait)
@@ -110,7 +110,7 @@ import Testing
                     signatures.withLock { $0.append(isSigned) }
                 }),
                 ClosureInterceptor(onRetry: { request, context, _ in
-                    guard context.attempt < 3 else { return .doNotRetry }
+                    guard context.attempt < 3 else { return .noOpinion }
                     var request = request
                     request.authority = context.attempt == 1 ? "mirror.example.net" : "api.example.com"
                     return .retryWith(request)

@@ -152,6 +152,35 @@ import Testing
         #expect(lines.text == ["GET /me 404, 0 ms, 0 B"])
     }
 
+    @Test("a call that has failed leaves a line at the level of errors, whatever the reason")
+    func errorsOnly() async throws {
+        let lines = Lines()
+        let transport = StubTransport()
+        transport.when(.get, "/offline").fail(with: .offline)
+        transport.when(.get, "/missing").respond(.status(404))
+        transport.when(.get, "/broken").respond(.status(503))
+        transport.when(.get, "/late").fail(with: .connectionLost("reset")).respond(.status(204))
+        var config = NetworkConfig()
+        config.retry = RetryPolicy(maximumAttempts: 2, firstDelay: .zero)
+        config.observers = [lines.observer(level: .error)]
+        config.time = ManualTimeSource()
+        let client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
+        for path: RequestPath in ["/offline", "/missing", "/late"] {
+            _ = try? await client.data(for: Call<NoContent>.get(path))
+        }
+        #expect(
+            lines.text == [
+                "GET /offline failed for good after 1 attempt, 0 ms: "
+                    + "this device is offline. Try again when it is connected.",
+                "GET /missing failed for good after 1 attempt, 0 ms: the server responded with 404",
+            ])
+        // The line of the attempt has this level already.
+        config.retry = .never
+        let once = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
+        _ = try? await once.data(for: Call<NoContent>.get("/broken"))
+        #expect(lines.text.last == "GET /broken 503, 0 ms, 0 B")
+    }
+
     @Test("a line has no line breaks and no control characters") func harmless() {
         let line = LogLine(.info, "GET", "/a\nb\u{1B}[2J", "200", note: "x\r\ny\u{202E}z\u{2028}ä👩‍🚀")
         #expect(line.description == "GET /a b\u{FFFD}[2J 200: x  y\u{FFFD}z ä👩‍🚀")

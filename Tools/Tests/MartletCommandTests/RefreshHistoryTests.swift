@@ -68,6 +68,21 @@ import Testing
         #expect(history.explanation() == .faultBeforeWrite(history.faults[0]))
     }
 
+    @Test(
+        "A stop explains that the old token was sent, even if the new tokens were stored before it arrived",
+        arguments: [(1203, true), (2300, false)])
+    func storedInBetween(arrival: Int, isExplained: Bool) {
+        var history = RefreshHistory()
+        history.arrived(id: "a", from: first, at: .milliseconds(100))
+        history.handled(id: "a", status: 200, at: .milliseconds(105))
+        history.faultInjected(first, .stop, at: .milliseconds(106))
+        history.resumed(first, at: .milliseconds(1200))
+        history.stored(rotation: 1)
+        history.arrived(id: "b", from: second, at: .milliseconds(arrival))
+        history.handled(id: "b", status: 401, at: .milliseconds(arrival + 5))
+        #expect(history.explanation() == (isExplained ? .faultBeforeWrite(history.faults[0]) : nil))
+    }
+
     @Test("A fault of a worker whose tokens were stored does not explain the lost session") func written() {
         var history = RefreshHistory()
         history.arrived(id: "a", from: first, at: .milliseconds(100))

@@ -84,7 +84,7 @@ struct CallAttempt {
     /// Waits for a token and then for a request slot, and returns when the request may be sent. With a fresh token and
     /// a free slot it checks the token once and does not suspend.
     ///
-    /// If the server rejects a token that many calls use, only the calls that hold a slot are rejected. The calls that
+    /// If the server rejects a token that many calls use, only calls that have been sent are rejected. The calls that
     /// still wait for a slot go back and wait for the new token.
     private mutating func authorize(_ call: inout CallState) async throws {
         pipeline.authorizer?.startAttempt(of: &call)

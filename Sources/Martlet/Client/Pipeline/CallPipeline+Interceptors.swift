@@ -73,7 +73,7 @@ extension CallPipeline {
         for (index, interceptor) in interceptors.enumerated() {
             let before = RequestSnapshot(of: call)
             switch await interceptor.retry(call.request, for: &call.context, dueTo: failure) {
-            case .doNotRetry:
+            case .noOpinion:
                 call.context.outgoing = before.body
                 continue
             case .fail(let error): throw error

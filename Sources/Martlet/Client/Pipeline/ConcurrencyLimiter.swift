@@ -7,7 +7,7 @@ final class ConcurrencyLimiter: Sendable {
         let isLasting: Bool
     }
 
-    /// The effect that the end of a request has on the reserve. The reserve is the number of requests beyond the limit
+    /// The effect of a request's end on the reserve. The reserve is the number of requests beyond the limit
     /// that may wait for a connection inside the transport. Their time limits already run there, and their tokens can
     /// no longer be replaced.
     enum ReserveEffect {

@@ -11,7 +11,8 @@ struct OutgoingCall: Sendable {
     var receiver: (any ResponseReceiver)?
     /// The cookies that a sign-in receives; `nil` for any other call, and without a jar.
     var signIn: SignInCookies?
-    /// Called with a response of the server that an interceptor does not accept, or throws while it processes.
+    /// Called with the response to a sign-in that its caller will not get: the call was cancelled, or an interceptor
+    /// rejected the response or threw while it processed it.
     var responseWasLost: (@Sendable (ServerResponse) -> Void)?
     /// Whether the call has passed the gate of ``NetworkConfig/automaticSignIn``.
     private(set) var isAdmitted = false
@@ -47,7 +48,8 @@ struct OutgoingCall: Sendable {
     }
 }
 
-/// The owner of a call, and its token. Both are taken once, when the call is made.
+/// The owner of a call, and its token. Both are taken when the call is made. Only the gate of
+/// ``NetworkConfig/automaticSignIn`` and a wait for a token replace them.
 struct CallStart: Sendable {
     /// Whether the call carries a token. The endpoint decides, unless the call is a sign-in.
     let requirement: AuthenticationRequirement

@@ -41,7 +41,7 @@ extension SessionStateMachine {
         case refreshedElsewhere(SessionID)
     }
 
-    /// The reason for reporting that the server accepted a token.
+    /// The proof that the server has accepted a token.
     enum Acceptance: Hashable, Sendable {
         /// The first acceptance of a token of unknown lifetime.
         case first

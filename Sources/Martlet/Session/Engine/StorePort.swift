@@ -1,4 +1,4 @@
-/// The manager's only access to its ``TokenStore``. Operations run one at a time, in order, and each is answered once,
+/// Reads and changes the manager's ``TokenStore``. Operations run one at a time, in order, and each is answered once,
 /// within the time limit.
 ///
 /// The order matters: a write that was requested before a sign-out must run before the deletion, never after it. An

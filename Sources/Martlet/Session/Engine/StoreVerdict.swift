@@ -18,8 +18,8 @@ indirect enum StoreVerdict: Hashable, Sendable {
 }
 
 extension SessionStateMachine.ActiveSession {
-    /// Compares the content of the store with a record of this session. All decisions about which one wins use this
-    /// rule.
+    /// Compares the content of the store with a record of this session. The decisions that know of a session in
+    /// this process use this rule; those between two sign-ins are `judge`'s.
     func verdict(on reading: StoreReading, for record: StoredSession) -> StoreVerdict {
         switch reading {
         case .unavailable(let failure): .unreadable(failure)

@@ -344,8 +344,8 @@ extension TokenManager {
     ///   and the revocation continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for
     ///   the server. If a refresh is under way, its response is awaited too, because its tokens must be revoked.
     /// - Returns: Whether the server has confirmed in time that it has revoked the tokens, and those of earlier
-    ///   sign-outs whose revocation was still under way. It is also `true` if no user was signed in and no revocation
-    ///   was under way.
+    ///   sign-outs whose revocation was still under way. If no user was signed in and no revocation was under
+    ///   way, it is `true`, unless `limit` is zero.
     @discardableResult
     public func signOut(waitingForServer limit: Duration) async -> Bool {
         // A task of its own: even if this one is cancelled, the record is deleted when the method returns.

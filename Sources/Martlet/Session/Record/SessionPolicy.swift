@@ -3,8 +3,7 @@ public struct SessionPolicy: Sendable, Hashable {
     /// The last fraction of a token's lifetime, from 0 to 1, during which it counts as about to expire. The default is
     /// 0.1.
     public var leewayFraction: Double = 0.1
-    /// The longest time before its expiry for which a token counts as about to expire. Jitter adds up to 25 percent.
-    /// The default is 60 s.
+    /// The upper limit of that period. Jitter adds up to 25 percent. The default is 60 s.
     public var maximumLeeway: Duration = .seconds(60)
     /// The number of wasteful refreshes that one session may start within ``refreshWindow``. A refresh is wasteful if
     /// the server rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's
@@ -33,7 +32,8 @@ public struct SessionPolicy: Sendable, Hashable {
     /// once within this time. The default is zero: the token is sent again only after the backoff.
     public var rotationGrace: Duration = .zero
     /// The time for which another process may hold the refresh lock before it counts as dead. The default is 45 s. Use
-    /// the same value in all processes, and one below ``rotationGrace`` if that is not zero.
+    /// the same value in all processes. If you assign ``rotationGrace``, set this to less, or the grace period may be over
+    /// when another process can take over the lock.
     public var lockLease: Duration = .seconds(45)
     /// The time that an operation on the store may take, including the wait for earlier operations, before it counts as
     /// failed. The default is 10 s.
@@ -50,8 +50,17 @@ public struct SessionPolicy: Sendable, Hashable {
     /// throws ``SessionError/unavailable(_:)``, its tokens are revoked, and no user is signed in.
     public var requiresSavedTokens: Bool = false
 
-    /// The default policy.
-    public init() {}
+    /// The default rules, and the grace period of your server.
+    ///
+    /// ```swift
+    /// let policy = SessionPolicy(rotationGrace: .seconds(30))     // lockLease is 24 s
+    /// ```
+    /// - Parameter rotationGrace: The value of ``rotationGrace``. With a grace period, ``lockLease`` is at most 80 percent
+    ///   of it.
+    public init(rotationGrace: Duration = .zero) {
+        self.rotationGrace = rotationGrace
+        if rotationGrace > .zero { lockLease = min(lockLease, rotationGrace * 0.8) }
+    }
 
     /// The number of times that one refresh sends its token again after a lost response.
     var lostResponseReplays: Int { 1 }

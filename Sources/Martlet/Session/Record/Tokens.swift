@@ -21,8 +21,8 @@ public struct Tokens: Sendable, Hashable, Codable {
     public var refreshToken: Secret?
     /// The lifetime of the access token when it was issued (RFC 6749, `expires_in`).
     public var lifetime: Duration?
-    /// The time at which the access token expires: by the server's clock in tokens from the server, by this device's
-    /// clock in tokens from a ``TokenManager``.
+    /// The time at which the access token expires. Tokens from a server use the server's clock, and tokens from a
+    /// ``TokenManager`` this device's clock.
     public var expiresAt: Date?
     /// The type of the token: `Bearer` in nearly every system (RFC 6749, section 7.1).
     public var tokenType: String?

@@ -8,6 +8,8 @@
     public struct DigestCheck: Sendable {
         /// Needs the trait `Encryption`.
         public static func sha256(_ digest: Any) -> DigestCheck { DigestCheck() }
+        /// Needs the trait `Encryption`.
+        public static func fromServer(required: Bool = false) -> DigestCheck { DigestCheck() }
     }
 
     extension DownloadOptions {

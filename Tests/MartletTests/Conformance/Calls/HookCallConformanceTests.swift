@@ -171,8 +171,8 @@ private final class Caller: RequestInterceptor {
     func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
     ) async -> RetryDecision {
-        guard context.attempt == 1, (try? await call(in: .retry, context)) != nil else { return .doNotRetry }
-        return hook == .retry && context.endpoint.path == "/outer" ? .retry : .doNotRetry
+        guard context.attempt == 1, (try? await call(in: .retry, context)) != nil else { return .noOpinion }
+        return hook == .retry && context.endpoint.path == "/outer" ? .retry : .noOpinion
     }
 
     func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {

@@ -36,6 +36,6 @@ actor CircuitBreaker: RequestInterceptor {
         default: if let status = error.response?.status, status >= 500 { failures += 1 }
         }
         if failures >= threshold, openUntil == nil { openUntil = context.wallClock + pause }
-        return .doNotRetry
+        return .noOpinion
     }
 }

@@ -18,6 +18,28 @@ import Testing
         }
     }
 
+    @Test("a manager that the app has released stays until its pending write has succeeded")
+    func released() async throws {
+        let store = FailingTokenStore()
+        store.fail(.write, times: nil)
+        var app: App? = App(store: store)
+        let time = try #require(app?.time)
+        let session = try await app?.tokens.signIn(with: .fresh(1))
+        #expect(session?.isSaved == false)
+        weak let manager = app?.tokens
+        app = nil
+        await time.waitForSleepers(1)
+        #expect(manager != nil)
+        store.recover()
+        time.advance(by: .seconds(60))
+        while manager != nil { await Task.yield() }
+        guard case .found(let record) = await store.read() else {
+            Issue.record("the store has no record")
+            return
+        }
+        #expect(record.id == session?.id)
+    }
+
     @Test("after a success, the delays of the retries begin anew") func delays() {
         var machine = SessionStateMachine.restored(StoredSession(id: SessionID(), tokens: .fresh()), sharesStore: true)
         let failure = StorageError(.locked, "locked")

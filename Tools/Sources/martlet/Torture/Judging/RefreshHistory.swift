@@ -141,6 +141,14 @@ struct RefreshHistory: Sendable {
         Array(refreshes.filter { $0.status == 200 }.dropFirst(storedRotation))
     }
 
+    /// Whether a stop kept granted tokens off the disk until the refused token was read from it. The tokens may have
+    /// been stored by the time the request arrived.
+    private func isStopBeforeWrite(_ fault: Fault, of refused: Refresh) -> Bool {
+        guard fault.isDuringRefresh, fault.worker != refused.worker, let until = fault.until else { return false }
+        return fault.at <= refused.arrivedAt && refused.arrivedAt - until < .seconds(1)
+            && refreshes.contains { $0.worker == fault.worker && $0.status == 200 && $0.arrivedAt <= fault.at }
+    }
+
     /// The fault that explains the lost session, or `nil` if none does.
     func explanation() -> Explanation? {
         refusal.flatMap { explanation(of: $0, by: faults) }
@@ -173,6 +181,7 @@ struct RefreshHistory: Sendable {
             }
             if let fault { return .faultBeforeWrite(fault) }
         }
+        if let fault = faults.last(where: { isStopBeforeWrite($0, of: refused) }) { return .faultBeforeWrite(fault) }
         let fault = faults.last { fault in
             guard fault.worker == refused.worker, let until = fault.until, let handledAt = refused.handledAt else {
                 return false
