@@ -117,7 +117,7 @@ package enum UserText: CaseIterable, Sendable {
         case .storeDamaged: "Your saved sign-in is damaged. Sign in again to continue."
         case .storeForeign: "Your sign-in cannot be saved, because something else is stored there. Contact support."
         case .storeTooNew: "Your sign-in was saved by a newer version of this app. Update the app to continue."
-        case .storeUnsafe: "Other users can access the files with your sign-in. Correct their permissions, and try again."
+        case .storeUnsafe: "Other users can access the files of your sign-in. Correct their permissions."
         }
     }
 
