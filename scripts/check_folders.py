@@ -20,7 +20,7 @@ ORDER = """
 # The public API that `import Martlet` makes visible. Below Martlet, the compiler sees to the direction.
 MAX_TYPES, MAX_DECLARATIONS = 128, 740
 # Files whose declarations only say which trait is missing.
-HINTS = "Unavailable"
+HINTS = "+MissingTrait"
 # Terms of the field, which files that import Alamofire or Moya qualify.
 SHARED_NAMES = {"RequestInterceptor", "RetryPolicy", "Endpoint"}
 
@@ -73,7 +73,7 @@ def endless_suites():
 
 def main():
     sources = {path: code_of(path.read_text()) for path in swift_files(MODULE)}
-    visible = [path for path in [*swift_files(MODULE), *swift_files(REEXPORTED)] if not path.name.startswith(HINTS)]
+    visible = [path for path in [*swift_files(MODULE), *swift_files(REEXPORTED)] if HINTS not in path.name]
     visible = [code_of(path.read_text()) for path in visible]
     public = [match for code in visible for match in PUBLIC.findall(code)]
     types = [match.group(1) for each in public if (match := TYPE.match(each))]

@@ -96,7 +96,7 @@ def unnamed(page):
     # Types that only Apple platforms have are in single backticks, because DocC has no page for them on Linux.
     named = set(re.findall(r"`(\w+)`", page.read_text()))
     # Files named so declare what a missing trait would add.
-    for path in (path for path in swift_files(page.parent.parent) if not path.name.startswith("Unavailable")):
+    for path in (path for path in swift_files(page.parent.parent) if "+MissingTrait" not in path.name):
         for kind, name, modifiers, _ in declarations(code_of(path.read_text())):
             if {"public", "open"} & set(modifiers) and kind != "func" and name not in named:
                 yield f"{shown(page)} does not name {name}"

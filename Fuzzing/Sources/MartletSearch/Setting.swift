@@ -51,6 +51,7 @@ struct Start {
         starts += [
             Start(stored: .journaled), Start(stored: .spent),
             Start(stored: .fresh, choices: restore + send),
+            Start(stored: .fresh, choices: restore + [.asks(.replacement(.newest)), .store(.works), .asks(.probing)]),
             Start(stored: .fresh, choices: restore + send + [.server(0, .isOffline), .store(.works)]),
             Start(stored: .fresh, choices: restore + send + [.server(0, .losesResponse)]),
             Start(stored: .fresh, choices: restore + send + [.server(0, .refuses), .store(.works)]),

@@ -14,7 +14,7 @@ extension NetworkClient {
     /// - Throws: ``NetworkError`` if the request cannot be built.
     public func curlCommand(for endpoint: any Endpoint, textLimit: Int = 4096) throws(NetworkError) -> String {
         let outgoing = OutgoingCall(
-            endpoint, body: endpoint.body, start: pipeline.begin(.ifSignedIn, as: .unbound))
+            endpoint, body: endpoint.body, start: pipeline.makeStart(.ifSignedIn, as: .unbound))
         let call = try pipeline.build(outgoing, length: outgoing.body?.measure())
         let type = call.request.headerFields[.contentType]
         let shown = call.body.map {

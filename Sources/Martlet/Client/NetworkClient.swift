@@ -118,7 +118,7 @@ public final class NetworkClient: APIClient {
             let start = call.start
             let owner = try await admit(start.owner, for: call.endpoint)
             if owner == start.owner { return call.admit(as: start) }
-            call.admit(as: pipeline.begin(start.requirement, as: owner, leaving: start.responseOwner))
+            call.admit(as: pipeline.makeStart(start.requirement, as: owner, leaving: start.responseOwner))
         } catch {
             call.monitor?.finish()
             pipeline.reportRefusal(error)

@@ -70,9 +70,9 @@ extension NetworkClient {
         let cookies = pipeline.config.cookies.map { SignInCookies($0) }
         var outgoing = OutgoingCall(
             endpoint, body: endpoint.body, accept: "application/json",
-            start: pipeline.begin(start.requirement, as: start.owner), monitor: monitor)
+            start: pipeline.makeStart(start.requirement, as: start.owner), monitor: monitor)
         outgoing.signIn = cookies
-        outgoing.responseWasLost = tokens.revokeIssued
+        outgoing.onUnusedResponse = tokens.revokeIssued
         let call = try await pipeline.perform(outgoing)
         let (value, issued) = try call.deliver { call throws(NetworkError) in
             try tokens.issued(inSignIn: call, decode)

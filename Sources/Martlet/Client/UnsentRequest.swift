@@ -38,7 +38,7 @@ extension NetworkClient {
         for endpoint: any Endpoint, body: RequestBody?
     ) async throws(NetworkError) -> UnsentRequest {
         let outgoing = OutgoingCall(
-            endpoint, body: body, start: pipeline.begin(endpoint.authentication, as: .unbound))
+            endpoint, body: body, start: pipeline.makeStart(endpoint.authentication, as: .unbound))
         return UnsentRequest(try pipeline.build(outgoing, length: await body?.measured()))
     }
 }

@@ -4,6 +4,8 @@ indirect enum Choice: Hashable, Sendable {
     case asks(Ask)
     /// A server returned 401 to a request signed with this token. The caller does not wait for another token.
     case reportsRejection
+    /// The server accepts the request of a caller that went out with a rejected token.
+    case acceptsProbe
     case signsIn
     case signsOut
     /// The oldest waiting caller of a kind is cancelled.
@@ -39,11 +41,13 @@ indirect enum Choice: Hashable, Sendable {
         case token
         /// A token for a request that takes nearly as long as the lifetime of a token.
         case lastingToken
+        /// A token that may be one that the server has rejected for another caller.
+        case probing
         case forced
         /// A replacement for a token that the server has rejected.
         case replacement(Held)
 
-        enum Kind: Int, Hashable { case token, lastingToken, forced, replacement, signIn, signOut }
+        enum Kind: Int, Hashable { case token, lastingToken, probing, forced, replacement, signIn, signOut }
     }
 
     /// A token that callers have received.
@@ -61,7 +65,7 @@ extension Choice {
     /// - Parameter isBusy: Whether the process waits for its store or its server.
     func isDisturbance(isBusy: Bool) -> Bool {
         switch self {
-        case .asks, .signsIn, .signsOut, .store(.works), .server(_, .answers), .changeIsReported,
+        case .asks, .acceptsProbe, .signsIn, .signsOut, .store(.works), .server(_, .answers), .changeIsReported,
             .anotherProcessUnlocks:
             false
         case .timePasses, .timerFires: isBusy
@@ -96,6 +100,7 @@ extension Choice: CustomStringConvertible {
         switch self {
         case .asks(let ask): "a caller asks for \(ask.words)"
         case .reportsRejection: "a request with the newest token is rejected"
+        case .acceptsProbe: "the server accepts the probe"
         case .signsIn: "a user signs in"
         case .signsOut: "the user signs out"
         case .isCancelled(let kind): "a caller is cancelled (\(kind))"
@@ -130,6 +135,7 @@ extension Choice.Ask {
         switch self {
         case .token: .token
         case .lastingToken: .lastingToken
+        case .probing: .probing
         case .forced: .forced
         case .replacement: .replacement
         }
@@ -139,6 +145,7 @@ extension Choice.Ask {
         switch self {
         case .token: "a token"
         case .lastingToken: "a lasting token"
+        case .probing: "a token, and may probe a rejected one"
         case .forced: "a forced refresh"
         case .replacement(.newest): "a token in place of the newest one"
         case .replacement(.older): "a token in place of an older one"

@@ -275,6 +275,7 @@ extension World {
         digest.add(instant: max(backoffEnd, clock.uptime))
         digest.add(server.families.count)
         for which in Choice.Held.allCases { digest.add(life.held(which)?.name) }
+        digest.add(life.probe.map { machine.mayProbe($0.token.stamp, by: $0.id, at: clock.uptime) ? 1 : 2 } ?? 0)
         digest.add((rules.current == nil ? 0 : 1) + (rules.startingFamily == nil ? 0 : 2))
         for caller in life.waiting.sorted(by: { ($0.kind.rawValue, $0.id) < ($1.kind.rawValue, $1.id) }) {
             digest.add(caller.kind.rawValue)

@@ -33,6 +33,8 @@ final class Life: @unchecked Sendable {
     /// The result that a caller gets.
     enum Reply {
         case token(Token)
+        /// A rejected token, for the caller with this ID to go out with.
+        case probe(Token, by: Int)
         case done
         case failure(SessionError)
         case signedIn(SignedInSession)
@@ -46,6 +48,8 @@ final class Life: @unchecked Sendable {
     var events: [(event: SessionEvent, time: Duration)] = []
     /// The tokens that callers have received, without repetitions, newest last.
     var held: [Token] = []
+    /// The probe under way; `nil` if there is none, or its refresh is over.
+    var probe: (token: Token, id: Int)?
     private let clock: SearchClock
     private var lastID = 0
 
@@ -156,6 +160,8 @@ extension Life {
             call(.lastingToken, of: family) {
                 Reply(await $0.credential(lasting: .seconds(3200), for: $0.currentOwner))
             }
+        case .probing:
+            call(.probing, of: family) { Reply(await $0.credential(for: $0.currentOwner, .mayProbe)) }
         case .forced:
             call(.forced, of: family) { tokens in
                 do throws(SessionError) {
@@ -175,6 +181,11 @@ extension Life {
 
     func reportRejection() {
         if let token = held(.newest) { _ = tokens.reportRejection(of: token.stamp) }
+    }
+
+    func acceptProbe() {
+        if let probe { tokens.reportAcceptance(of: probe.token.stamp, .probe(probe.id)) }
+        probe = nil
     }
 
     func signIn(with issued: Tokens, family: Int) {
@@ -203,7 +214,8 @@ extension Life.Reply {
                 self = .done
                 return
             }
-            self = .token(Life.Token(stamp: credential.stamp, name: name))
+            let token = Life.Token(stamp: credential.stamp, name: name)
+            self = credential.prober.map { .probe(token, by: $0) } ?? .token(token)
         case .failure(let error): self = .failure(error)
         }
     }
@@ -211,6 +223,7 @@ extension Life.Reply {
     var words: String {
         switch self {
         case .token(let token): "gets token \(token.name.text)"
+        case .probe(let token, _): "probes token \(token.name.text)"
         case .done: "is done"
         case .failure(let error): "fails: \(error)"
         case .signedIn(let session):

@@ -12,6 +12,7 @@ enum Rule: String, CaseIterable {
     case noTokensOfEndedSessions = "No caller gets a token of a session that has ended before the caller gets it."
     case noExpiredTokens = "No caller gets a token that has expired."
     case newerThanRejected = "A token that replaces a rejected one is newer."
+    case probesAreRare = "At most one caller a second goes out with a rejected token."
     case validTokensAreHandedOut = "A caller gets a token that is still valid at once."
     case storedBeforeVisible = "A token is stored before a caller gets it, unless the failure was reported."
     case endedSessionsStayEnded = "A session that has ended here does not return."
@@ -75,6 +76,10 @@ struct Rules {
     var startingFamily: Int?
     /// The session that an overtaking event ended, before the remaining steps of the event that it overtook.
     var overtakenFamily: Int?
+    /// The time of the last probe.
+    var lastProbe: Duration?
+    /// The time at which the last refresh ended.
+    var lastRefreshEnd: Duration?
     /// Whether a caller got a token in the last choice.
     var gaveToken = false
     /// The first violation.
@@ -134,5 +139,6 @@ struct Rules {
         hasReportedFailure = false
         current = nil
         startingFamily = nil
+        lastProbe = nil
     }
 }

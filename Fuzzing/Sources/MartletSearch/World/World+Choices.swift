@@ -63,7 +63,12 @@ extension World {
             for which in Choice.Held.allCases where life.held(which) != nil {
                 choices.append(.asks(.replacement(which)))
             }
+            // Otherwise such a caller is like any other.
+            if let token = life.held(.newest)?.name, rules[token.family].rejected.contains(token.number) {
+                choices.append(.asks(.probing))
+            }
         }
+        if life.probe != nil { choices.append(.acceptsProbe) }
         if life.held(.newest) != nil { choices.append(.reportsRejection) }
         if server.families.count < bounds.families, !kinds.contains(.signIn) || bounds.waiting > 1 {
             choices.append(.signsIn)
@@ -116,10 +121,9 @@ extension World {
         case .reportsRejection:
             if let token = life.held(.newest) { rules[token.name.family].rejected.insert(token.name.number) }
             life.reportRejection()
-        case .signsIn:
-            signIn()
-        case .signsOut:
-            signOut()
+        case .acceptsProbe: acceptProbe()
+        case .signsIn: signIn()
+        case .signsOut: signOut()
         case .isCancelled(let kind): life.waiting.first { $0.kind == kind }?.task?.cancel()
         case .store(let outcome):
             if outcome != .works { rules.hasStoreTrouble = true }
@@ -148,6 +152,11 @@ extension World {
         if case .asks(.replacement(let which)) = choice, let token = life.held(which) {
             rules[token.name.family].rejected.insert(token.name.number)
         }
+    }
+
+    private func acceptProbe() {
+        if let token = life.probe?.token.name { rules[token.family].rejected.remove(token.number) }
+        life.acceptProbe()
     }
 
     private func signIn() {

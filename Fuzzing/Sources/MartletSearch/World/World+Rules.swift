@@ -133,11 +133,20 @@ extension World {
         tell("    event: \(event)")
         switch event {
         case .storeWriteFailed, .storeDeleteFailed: rules.hasReportedFailure = true
+        case .tokenProbed:
+            if let last = rules.lastProbe, time - last < .seconds(1) {
+                violate(.probesAreRare, "two probes within a second")
+            }
+            rules.lastProbe = time
+        case .refreshSucceeded, .adopted, .refreshDiscarded: refreshEnded(at: time)
         case .refreshStarted(let stamp, .forced), .refreshStarted(let stamp, .rejected):
             countEarlyRefresh(stamp, at: time)
         // A refresh that never reached the server uses no budget.
-        case .refreshFailed(let stamp, let failure, _) where failure.neverReachedServer || failure.kind == .storage:
-            guard let token = life.held.last(where: { $0.stamp == stamp })?.name else { return }
+        case .refreshFailed(let stamp, let failure, _):
+            refreshEnded(at: time)
+            guard failure.neverReachedServer || failure.kind == .storage,
+                let token = life.held.last(where: { $0.stamp == stamp })?.name
+            else { return }
             _ = rules[token.family].earlyRefreshes.popLast()
         case .expired(let session, let reason):
             guard let family = rules.names[session] else { return }
@@ -148,6 +157,12 @@ extension World {
             }
         default: break
         }
+    }
+
+    /// The acceptance of a probe counts only during the refresh that the token's rejection has caused.
+    private func refreshEnded(at time: Duration) {
+        life.probe = nil
+        rules.lastRefreshEnd = time
     }
 
     /// A refresh in the first half of a token's lifetime uses the budget.
@@ -184,6 +199,9 @@ extension World {
         switch returned.reply {
         case .token(let token):
             rules.gaveToken = true
+            check(token, for: caller, at: returned.time)
+        case .probe(let token, let id):
+            if rules.lastRefreshEnd.map({ $0 < returned.time }) ?? true { life.probe = (token, id) }
             check(token, for: caller, at: returned.time)
         case .signedIn(let session):
             guard let family = rules.learn(session) else { return }

@@ -43,11 +43,11 @@ extension CallPipeline {
     /// Sends a request on behalf of the cache.
     func run(
         _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket,
-        responseWasLost: (@Sendable (ServerResponse) -> Void)? = nil
+        onUnusedResponse: (@Sendable (ServerResponse) -> Void)? = nil
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         guard ticket.isStoring else {
             return try await runWriting(
-                request, at: origin, for: call, with: ticket, responseWasLost: responseWasLost)
+                request, at: origin, for: call, with: ticket, onUnusedResponse: onUnusedResponse)
         }
         do {
             return try await runReading(request, at: origin, for: call, with: ticket)
@@ -60,14 +60,14 @@ extension CallPipeline {
     /// Sends a request that may change what is stored.
     private func runWriting(
         _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket,
-        responseWasLost: (@Sendable (ServerResponse) -> Void)? = nil
+        onUnusedResponse: (@Sendable (ServerResponse) -> Void)? = nil
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         var target: String?
         // Without a response the server may still have performed the request.
         var mayHaveChanged = true
         defer { if mayHaveChanged { ticket.invalidate(redirectedTo: target) } }
         let (response, report) = try await attemptRunner.run(
-            request, at: origin, for: call, responseWasLost: responseWasLost)
+            request, at: origin, for: call, onUnusedResponse: onUnusedResponse)
         target = report.redirectTarget
         mayHaveChanged = report.redirectTarget != nil || response.status < 400
         return (response, report)

@@ -31,19 +31,19 @@ final class AttemptRunner: Sendable {
 
     /// - Parameters:
     ///   - hasCacheConditions: Whether the cache has added validators to the request.
-    ///   - responseWasLost: Called with a response that arrives after the call was cancelled; `nil` if a cancelled call
+    ///   - onUnusedResponse: Called with a response that arrives after the call was cancelled; `nil` if a cancelled call
     ///     needs none.
     func run(
         _ request: HTTPRequest, at origin: Origin, for call: consuming CallState, hasCacheConditions: Bool = false,
-        responseWasLost: (@Sendable (ServerResponse) -> Void)? = nil
+        onUnusedResponse: (@Sendable (ServerResponse) -> Void)? = nil
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         // Created outside the task: an attempt abandoned before it starts must not take its successor's progress for
         // its own.
         var exchange = Exchange(request, at: origin, for: call, by: self)
         exchange.hasCacheConditions = hasCacheConditions
-        if let responseWasLost, call.mayOutliveCaller {
+        if let onUnusedResponse, call.mayOutliveCaller {
             return try await runDespiteCancellation(
-                exchange, for: call, within: limit(of: call), responseWasLost: responseWasLost)
+                exchange, for: call, within: limit(of: call), onUnusedResponse: onUnusedResponse)
         }
         guard let deadlineTransport, call.isShort else {
             let limit = limit(of: call)
@@ -64,7 +64,7 @@ final class AttemptRunner: Sendable {
     /// could not return them. So the exchange goes on after the call was cancelled.
     private func runDespiteCancellation(
         _ exchange: Exchange, for call: CallState, within limit: Duration,
-        responseWasLost: @escaping @Sendable (ServerResponse) -> Void
+        onUnusedResponse: @escaping @Sendable (ServerResponse) -> Void
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         try Task.checkCancellation()
         let race = Race<(response: ServerResponse, report: Exchange.Report)>()
@@ -74,7 +74,7 @@ final class AttemptRunner: Sendable {
                 return try await exchange.run(for: call, within: .restarted(by: progress))
             }
             let isFirst = race.finish(result)
-            if !isFirst, case .success(let lost) = result { responseWasLost(lost.response) }
+            if !isFirst, case .success(let lost) = result { onUnusedResponse(lost.response) }
         }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { race.wait($0) }

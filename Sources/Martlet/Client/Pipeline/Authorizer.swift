@@ -403,13 +403,13 @@ struct Authorizer: Sendable {
             return await tokens.presentCredential(for: call.authorization.owner)
         }
         let need = call.authorization.transferTime
-        return await tokens.credential(lasting: need, for: call.authorization.owner, patience(of: call))
+        return await tokens.credential(lasting: need, for: call.authorization.owner, permission(of: call))
     }
 
     /// A probe tries a token that another endpoint has rejected, so it must be replayable. The response to a long upload
     /// would come too late for the waiting calls. An endpoint that needs no token may accept any, and must not perform
     /// a write without the user.
-    private func patience(of call: CallState) -> SessionStateMachine.Patience {
+    private func permission(of call: CallState) -> SessionStateMachine.ProbePermission {
         guard call.authorization.replays == 0, call.authorization.transferTime == nil, call.body?.isReplayable ?? true
         else { return .waits }
         if call.authorization.requirement == .required { return .mayProbe }

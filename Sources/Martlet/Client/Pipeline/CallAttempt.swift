@@ -42,7 +42,7 @@ struct CallAttempt {
     /// Whether the observers know that the attempt has started, but not how it has ended.
     private var isUnderWay = false
     /// Called with the response to a sign-in if an interceptor does not accept it, or if the call was cancelled.
-    var responseWasLost: (@Sendable (ServerResponse) -> Void)?
+    var onUnusedResponse: (@Sendable (ServerResponse) -> Void)?
 
     init(of call: CallState, in pipeline: CallPipeline) {
         self.pipeline = pipeline
@@ -172,10 +172,10 @@ struct CallAttempt {
         let (response, report) =
             if let ticket {
                 try await pipeline.run(
-                    request, at: origin, for: call, with: ticket, responseWasLost: responseWasLost)
+                    request, at: origin, for: call, with: ticket, onUnusedResponse: onUnusedResponse)
             } else {
                 try await pipeline.attemptRunner.run(
-                    request, at: origin, for: call, responseWasLost: responseWasLost)
+                    request, at: origin, for: call, onUnusedResponse: onUnusedResponse)
             }
         if let renewed = report.renewed { pipeline.authorizer?.use(renewed, for: &call) }
         // A request redirected to another origin carries no token, so its response cannot reject the token.
@@ -192,7 +192,7 @@ struct CallAttempt {
         if case .server = source {
             try await pipeline.authorizer?.validate(response, for: &call, mayReplay: !isPerformed)
             // A receiver checks its session itself, as long as it receives. The tokens of a sign-in are judged later.
-            if unreadBody == nil, responseWasLost == nil { try pipeline.authorizer?.checkSession(after: call) }
+            if unreadBody == nil, onUnusedResponse == nil { try pipeline.authorizer?.checkSession(after: call) }
             // If the call may not be replayed, its caller gets the rejection. Other calls must not.
             if ticket != nil, pipeline.authorizer?.isRejected(response, to: call) == true { ticket = nil }
         }
@@ -200,7 +200,7 @@ struct CallAttempt {
         do {
             try await pipeline.validate(response, &call)
         } catch {
-            responseWasLost?(response)
+            onUnusedResponse?(response)
             throw error
         }
     }

@@ -105,7 +105,7 @@ extension CallPipeline {
             guard call.receiver?.outlivesCall == true else { return try await processed(response, &call) }
             return try await slots.runHook { try await processed(response, &call) }
         } catch {
-            outgoing.responseWasLost?(response)
+            outgoing.onUnusedResponse?(response)
             throw error
         }
     }

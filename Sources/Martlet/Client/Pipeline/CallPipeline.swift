@@ -113,7 +113,7 @@ final class CallPipeline: Sendable {
             call.context.attempt += 1
             let started = time.uptime
             var attempt = CallAttempt(of: call, in: self)
-            if let responseWasLost = outgoing.responseWasLost { attempt.responseWasLost = responseWasLost }
+            if let onUnusedResponse = outgoing.onUnusedResponse { attempt.onUnusedResponse = onUnusedResponse }
             let result = await attempt.run(&call)
             if let sources = call.sources { call.context.outgoing = sources.preparedBody }
             let failure: NetworkError
@@ -157,11 +157,11 @@ extension CallPipeline {
         _ endpoint: any Endpoint, accept: String? = nil, monitor: TransferMonitor? = nil
     ) -> OutgoingCall {
         OutgoingCall(
-            endpoint, body: endpoint.body, accept: accept, start: begin(endpoint.authentication), monitor: monitor)
+            endpoint, body: endpoint.body, accept: accept, start: makeStart(endpoint.authentication), monitor: monitor)
     }
 
     /// The start of a call that is made now.
-    func begin(_ requirement: AuthenticationRequirement) -> CallStart {
+    func makeStart(_ requirement: AuthenticationRequirement) -> CallStart {
         let uptime = time.uptime
         guard requirement != .none, let tokens else {
             return CallStart(
@@ -174,13 +174,13 @@ extension CallPipeline {
     }
 
     /// The start of a sign-in whose owner is known.
-    func begin(_ requirement: AuthenticationRequirement, as owner: CallOwner) -> CallStart {
-        begin(requirement, as: owner, leaving: responseOwner(for: owner))
+    func makeStart(_ requirement: AuthenticationRequirement, as owner: CallOwner) -> CallStart {
+        makeStart(requirement, as: owner, leaving: responseOwner(for: owner))
     }
 
     /// The start of a call that continues earlier work, such as the next connection of a stream.
     /// - Parameter former: The owner of what the responses leave behind, taken when that work began.
-    func begin(
+    func makeStart(
         _ requirement: AuthenticationRequirement, as owner: CallOwner, leaving former: ResponseOwner?
     ) -> CallStart {
         CallStart(
@@ -195,8 +195,9 @@ extension CallPipeline {
     @inline(never)
     func waitForToken(of call: inout OutgoingCall) async throws(NetworkError) {
         guard let tokens, !tokens.isRefreshingHere, try waitsEarly(call) else { return }
-        let patience = call.start.requirement == .required ? SessionStateMachine.Patience.mayProbe : .mayProbeLast
-        call.finishWait(await tokens.credential(for: call.start.owner, patience))
+        let permission: SessionStateMachine.ProbePermission =
+            call.start.requirement == .required ? .mayProbe : .mayProbeLast
+        call.finishWait(await tokens.credential(for: call.start.owner, permission))
     }
 
     private func waitsEarly(_ call: OutgoingCall) throws(NetworkError) -> Bool {

@@ -13,7 +13,7 @@ struct OutgoingCall: Sendable {
     var signIn: SignInCookies?
     /// Called with the response to a sign-in that its caller will not get: the call was cancelled, or an interceptor
     /// rejected the response or threw while it processed it.
-    var responseWasLost: (@Sendable (ServerResponse) -> Void)?
+    var onUnusedResponse: (@Sendable (ServerResponse) -> Void)?
     /// Whether the call has passed the gate of ``NetworkConfig/automaticSignIn``.
     private(set) var isAdmitted = false
 

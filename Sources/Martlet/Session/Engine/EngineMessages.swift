@@ -52,7 +52,7 @@ extension SessionStateMachine {
     }
 
     /// Whether a caller may go out with a token that the server has rejected at another endpoint.
-    enum Patience: Hashable, Sendable {
+    enum ProbePermission: Hashable, Sendable {
         /// The caller waits until the token is replaced, or accepted at another endpoint.
         case waits
         /// The caller may go out with the token. It can replay its request after a rejection, and reports the outcome.

@@ -136,11 +136,11 @@ extension SessionStateMachine {
     /// - Parameters:
     ///   - need: The time that the token must last, for a long request such as a large upload.
     ///   - owner: The session that the caller's call belongs to.
-    ///   - patience: Whether the caller may probe a token that the server has rejected at another endpoint.
+    ///   - permission: Whether the caller may probe a token that the server has rejected at another endpoint.
     ///   - waiter: Identifies the caller.
     ///   - now: The uptime.
     mutating func tokenRequested(
-        lasting need: Duration? = nil, for owner: CallOwner, _ patience: Patience = .waits,
+        lasting need: Duration? = nil, for owner: CallOwner, _ permission: ProbePermission = .waits,
         by waiter: WaiterID, at now: Duration
     ) -> WaiterReply {
         if let error = mismatch(with: owner) { return .failure(error) }
@@ -153,7 +153,7 @@ extension SessionStateMachine {
         }
         guard session.isUsable(at: now) else {
             let reply = joinRefresh(for: waiter, because: session.isRejected ? .rejected : .expired, at: now)
-            if reply == .wait, session.isRejected, !session.isExpired(at: now) { standBy(waiter, patience, at: now) }
+            if reply == .wait, session.isRejected, !session.isExpired(at: now) { standBy(waiter, permission, at: now) }
             return reply
         }
         if let need, isTooShort(session, for: need, at: now) {
@@ -476,9 +476,9 @@ extension SessionStateMachine {
     private static let probeInterval = Duration.seconds(1)
 
     /// A caller waits only because another caller's request was rejected.
-    private mutating func standBy(_ waiter: WaiterID, _ patience: Patience, at now: Duration) {
+    private mutating func standBy(_ waiter: WaiterID, _ permission: ProbePermission, at now: Duration) {
         bystanders.insert(waiter)
-        switch patience {
+        switch permission {
         case .waits: return
         case .mayProbe: probers.insert(waiter)
         case .mayProbeLast: lastProbers.insert(waiter)

@@ -598,13 +598,13 @@ extension TokenManager {
     /// - Parameters:
     ///   - need: The time that the token must last, for a long request. If necessary, it is refreshed first.
     ///   - owner: The session that the call belongs to.
-    ///   - patience: Whether the caller may probe a token that the server has rejected at another endpoint.
+    ///   - permission: Whether the caller may probe a token that the server has rejected at another endpoint.
     func credential(
-        lasting need: Duration? = nil, for owner: CallOwner, _ patience: SessionStateMachine.Patience = .waits
+        lasting need: Duration? = nil, for owner: CallOwner, _ permission: SessionStateMachine.ProbePermission = .waits
     ) async -> Result<Credential, SessionError> {
         if need == nil, let credential = freshCredential(for: owner) { return .success(credential) }
         let reply = await resolveCurrent { machine, waiter, now in
-            machine.tokenRequested(lasting: need, for: owner, patience, by: waiter, at: now)
+            machine.tokenRequested(lasting: need, for: owner, permission, by: waiter, at: now)
         }
         switch reply {
         case .failure(.refreshFailed(let failure)):
@@ -894,7 +894,7 @@ extension TokenManager {
                 if let step = start(action, core.machine) { consequences.unlocked.append(step) }
             }
         }
-        core.copyMachine()
+        core.updateCachedValues()
         if let awaited = core.awaited, !core.machine.needs(awaited.job) {
             core.awaited = nil
             consequences.unlocked.append(awaited.stop)
@@ -1442,7 +1442,7 @@ extension TokenManager.Core {
     }
 
     /// Updates the cached values after a change of the machine.
-    fileprivate mutating func copyMachine() {
+    fileprivate mutating func updateCachedValues() {
         cached = machine.cachedCredential
         let former = owner
         owner = machine.callOwner

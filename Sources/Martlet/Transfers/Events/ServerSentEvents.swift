@@ -105,7 +105,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         fileprivate init(_ events: ServerSentEvents) {
             self.events = events
-            let start = events.client.pipeline.begin(events.endpoint.authentication)
+            let start = events.client.pipeline.makeStart(events.endpoint.authentication)
             (self.owner, self.responseOwner) = (start.owner, start.responseOwner)
             self.parser = EventStreamParser(lastEventID: events.lastEventID, limit: events.limit)
         }
@@ -155,7 +155,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             hasConnected = true
             try await findSession()
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
-            let start = events.client.pipeline.begin(endpoint.authentication, as: owner, leaving: responseOwner)
+            let start = events.client.pipeline.makeStart(endpoint.authentication, as: owner, leaving: responseOwner)
             let call = OutgoingCall(endpoint, body: endpoint.body, start: start)
             let response: NetworkResponse<ResponseBytes>
             (response, owner) = try await events.client.stream(call, check: events.check)

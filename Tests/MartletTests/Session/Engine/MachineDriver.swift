@@ -50,9 +50,9 @@ extension SessionStateMachine {
 
     /// A caller that begins now asks for a token.
     mutating func tokenRequested(
-        _ patience: Patience = .waits, by waiter: WaiterID, at now: Duration
+        _ permission: ProbePermission = .waits, by waiter: WaiterID, at now: Duration
     ) -> WaiterReply {
-        tokenRequested(for: callOwner, patience, by: waiter, at: now)
+        tokenRequested(for: callOwner, permission, by: waiter, at: now)
     }
 
     /// A caller that begins now forces a refresh.
