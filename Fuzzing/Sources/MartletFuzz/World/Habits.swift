@@ -58,8 +58,8 @@ extension Habits.Kind {
     /// The percentage of the schedules with habits that have this one.
     fileprivate var percentage: Int {
         switch self {
-        case .keeping: 26
-        case .signing, .downloading: 36
+        case .keeping, .signing: 36
+        case .downloading: 42
         case .guests, .plain, .accounts: 18
         }
     }
@@ -77,7 +77,10 @@ extension Habits.Kind {
             case 1: .signOut
             default: .request(RequestPlan(authentication: dice.pick([.required, .required, .ifSignedIn])))
             }
-        case .keeping: .shared(Resource(&dice, isFavorite: dice.isTrue(inPercent: 60)))
+        case .keeping:
+            // What one user leaves behind must not reach the next one.
+            dice.isTrue(inPercent: 15)
+                ? .signIn : .shared(Resource(&dice, isFavorite: dice.isTrue(inPercent: 60)))
         case .accounts: .account(.random(&dice))
         case .downloading: .download(dice.pick([.required, .ifSignedIn, .ifSignedIn, .none]))
         case .plain:

@@ -12,7 +12,7 @@ extension SimulatedServer {
         let exchange = OneShotResult<Tokens>()
         power.whenOff { exchange.finish(.failure(PowerCut())) }
         // If the client stops waiting, the server may notice the closed connection, or it may continue.
-        let ignoresCancellation = script.isSlow && !isCalm && dice.isTrue(inPercent: 30)
+        let ignoresCancellation = script.isSlow && !isCalm && dice.isTrue(inPercent: 60)
         Task { exchange.finish(await self.serve(token, send, ignoresCancellation: ignoresCancellation)) }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { exchange.wait($0) }
