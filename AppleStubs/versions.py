@@ -144,7 +144,8 @@ _TYPE = re.compile(r'"replacement_type":"([^"]+)"')
 def demangled(names):
     """The spelling of each of some mangled names. The command starts once for all of them, because it takes a while."""
     names = sorted(names)
-    text = subprocess.run(["swift", "demangle", "--compact"], input="\n".join(names), capture_output=True, text=True).stdout
+    command = ["swift", "demangle", "--compact"]
+    text = subprocess.run(command, input="\n".join(names), capture_output=True, text=True).stdout
     spellings = text.split("\n")[: len(names)]
     if len(spellings) != len(names):
         sys.exit("error: swift demangle does not print one line for each name.")

@@ -28,10 +28,10 @@ public import Martlet
 /// A transfer belongs to the session in which it was started, even if its endpoint needs none
 /// (``/Martlet/AuthenticationRequirement/none``). Before it starts, a token that would soon expire is refreshed
 /// (``BackgroundTransferOptions/minimumTokenLifetime``). If the server still rejects the token, the transfer starts
-/// again with a new one, at most once for each token, even after another launch of the app. A transfer
-/// whose URL seems to contain a secret does not start again, because such a URL is not stored. When the user signs out or another user signs in, the
-/// transfer and its result are deleted. A transfer that was started while no user was signed in, or by a client without
-/// a ``/Martlet/TokenManager``, belongs to no user, and no sign-out deletes it.
+/// again with a new one, at most once for each token, even after another launch of the app. A transfer whose URL seems
+/// to contain a secret does not start again, because such a URL is not stored. When the user signs out or another user
+/// signs in, the transfer and its result are deleted. A transfer that was started while no user was signed in, or by a
+/// client without a ``/Martlet/TokenManager``, belongs to no user, and no sign-out deletes it.
 ///
 /// The client's interceptors, retries, cookies and cache do not apply, because the app may not be running.
 /// <doc:TransfersInTheBackground> has the details.

@@ -1,10 +1,11 @@
-// The compiler checks types before it reports that a declaration is unavailable. So the name of the type that they return
-// says what is missing, and they take what calls have.
+// The compiler checks types before it reports that a declaration is unavailable. So the name of the type that they
+// return says what is missing, and they take what calls have.
 
 #if !canImport(Combine) && !OpenCombine
     public import Martlet
 
-    /// Publishers need the trait `OpenCombine`: add `traits: [.defaults, "OpenCombine"]` to the package in Package.swift.
+    /// Publishers need the trait `OpenCombine`: add `traits: [.defaults, "OpenCombine"]` to the package in
+    /// Package.swift.
     public struct NeedsTraitOpenCombine {
         fileprivate init() {}
     }

@@ -6,8 +6,8 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     public let url: String
     /// The number of times the request was sent.
     public let attempts: Int
-    /// Whether the server performs the request once, no matter how often it arrives: its last attempt carried a key of
-    /// ``IdempotencyKeys``.
+    /// Whether another call can safely repeat this one: its last attempt carried a key of ``IdempotencyKeys`` that the
+    /// app has chosen.
     var hasIdempotencyKey = false
     /// Whether the call returns a stream as soon as the head of the response has arrived.
     var awaitsHead = false

@@ -21,6 +21,8 @@ public struct IdempotencyKeys: RequestInterceptor {
     /// Stored in the context of a call whose requests carry a key, unless they go to a third party.
     struct Mark: Sendable {
         let field: HTTPField.Name
+        /// Whether the app has chosen the key, so that another call can carry it again.
+        let isOfApp: Bool
         /// Whether the last request carried the key: interceptors may have sent it to a third party, without the key.
         private(set) var isSent = true
 
@@ -49,8 +51,9 @@ public struct IdempotencyKeys: RequestInterceptor {
     /// Adds the key, unless the request has one.
     public func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         guard methods.contains(request.method) else { return }
+        let isOfApp = context[Mark.self]?.isOfApp ?? (key != nil || request.headerFields[field] != nil)
         if request.headerFields[field] == nil { request.headerFields[field] = key ?? UUID().uuidString }
-        context[Mark.self] = Mark(field: field)
+        context[Mark.self] = Mark(field: field, isOfApp: isOfApp)
     }
 }
 

@@ -21,7 +21,7 @@ public struct RequestContext: Sendable {
     public var call: CallDescription {
         var call = CallDescription(method: method, location: location, attempts: sent)
         call.awaitsHead = awaitsHead
-        call.hasIdempotencyKey = self[IdempotencyKeys.Mark.self]?.isSent == true
+        call.hasIdempotencyKey = self[IdempotencyKeys.Mark.self].map { $0.isSent && $0.isOfApp } ?? false
         return call
     }
 

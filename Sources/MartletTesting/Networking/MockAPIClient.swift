@@ -18,8 +18,8 @@ public import Martlet
 /// ```
 ///
 /// Endpoints are compared by method, path and query. A call for which no response is set up fails with
-/// ``/Martlet/NetworkError/transport(_:_:)`` and an ``UnexpectedRequestError``. If several routes match a call, the one that was added last responds, so a test can
-/// override the routes of its setup.
+/// `NetworkError.transport`, whose underlying error is an ``UnexpectedRequestError``. If several routes match a call,
+/// the one that was added last responds, so a test can override the routes of its setup.
 public final class MockAPIClient: APIClient {
     /// A call that the client received.
     public struct Call: Sendable, CustomStringConvertible {

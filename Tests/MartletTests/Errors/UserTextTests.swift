@@ -20,7 +20,7 @@ import Testing
         ),
         (.connectionLost(call, reason: "ECONNRESET"), "The connection was lost. Try again."),
         (.timedOut(call, after: .seconds(30)), "The server took too long to respond. Try again."),
-        (.cancelled(call), "The request was cancelled."),
+        (.cancelled(call), "The request was canceled."),
         (.tlsFailed(call, reason: "expired"), "A secure connection could not be established. Nothing was sent."),
         (
             .invalidRequest(call, reason: "a bad path"),
@@ -79,7 +79,7 @@ import Testing
             .sessionExpired(call, .rotationLost, nil),
             "Your session could not be resumed after an interruption. Sign in again to continue."
         ),
-        (.sessionChanged(call), "You have signed in or out in the meantime. Check before you try again."),
+        (.sessionChanged(call), "The sign-in status has changed. Check whether this was done before you try again."),
         (
             .refreshFailed(call, RefreshError(.offline, description: "ENETDOWN"), nil),
             "You are offline. Try again when you are connected."

@@ -39,15 +39,17 @@ import Testing
         #expect(keys[0] == keys[1] && keys[2] == keys[3] && keys[0] != keys[2])
     }
 
-    @Test("an error says that a call with a key can be repeated, and that one without may have been performed")
-    func advice() async throws {
+    // Another call would get another random key.
+    @Test(
+        "an error says that a call with a key of the app can be repeated, and that any other may have been performed",
+        arguments: [true, false])
+    func advice(hasRandomKey: Bool) async throws {
         let transport = StubTransport { _ in throw TransportError.connectionLost("reset by peer") }
+        let client = Self.client(transport, hasRandomKey ? [IdempotencyKeys()] : [])
         let repeatable = await result { () async throws(NetworkError) in
-            try await Self.client(transport).send(Post("/orders"))
+            try await client.intercepted(by: IdempotencyKeys("order-7")).send(Post("/orders"))
         }
-        let doubtful = await result { () async throws(NetworkError) in
-            try await Self.client(transport, []).send(Post("/orders"))
-        }
+        let doubtful = await result { () async throws(NetworkError) in try await client.send(Post("/orders")) }
         let (one, other) = (try #require(repeatable.error), try #require(doubtful.error))
         UserText.Language.$override.withValue(.english) {
             #expect(one.localizedDescription == "The connection was lost. Try again.")

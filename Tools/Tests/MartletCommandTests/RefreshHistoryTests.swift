@@ -83,6 +83,33 @@ import Testing
         #expect(history.explanation() == (isExplained ? .faultBeforeWrite(history.faults[0]) : nil))
     }
 
+    @Test("A stop during a refresh that brought no tokens does not explain it, despite an earlier grant")
+    func storedEarlier() {
+        var history = RefreshHistory()
+        history.arrived(id: "a", from: first, at: .milliseconds(10))
+        history.handled(id: "a", status: 200, at: .milliseconds(15))
+        history.stored(rotation: 1)
+        history.arrived(id: "b", from: first, at: .milliseconds(100))
+        history.handled(id: "b", status: 503, at: .milliseconds(105))
+        history.faultInjected(first, .stop, at: .milliseconds(106))
+        history.resumed(first, at: .milliseconds(1200))
+        history.arrived(id: "c", from: second, at: .milliseconds(1203))
+        history.handled(id: "c", status: 401, at: .milliseconds(1208))
+        #expect(history.explanation() == nil)
+    }
+
+    @Test("A stop does not explain a token that is two rotations old") func older() {
+        var history = RefreshHistory()
+        history.arrived(id: "a", from: first, at: .milliseconds(100))
+        history.handled(id: "a", status: 200, at: .milliseconds(105))
+        history.faultInjected(first, .stop, at: .milliseconds(106))
+        history.resumed(first, at: .milliseconds(1200))
+        history.stored(rotation: 2)
+        history.arrived(id: "b", from: second, at: .milliseconds(1203))
+        history.handled(id: "b", status: 401, at: .milliseconds(1208))
+        #expect(history.explanation() == nil)
+    }
+
     @Test("A fault of a worker whose tokens were stored does not explain the lost session") func written() {
         var history = RefreshHistory()
         history.arrived(id: "a", from: first, at: .milliseconds(100))

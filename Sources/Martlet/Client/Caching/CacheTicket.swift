@@ -113,7 +113,8 @@ final class CacheTicket: Sendable {
         cache.withStore { store in store.remove(request.url, where: request.selects) }
     }
 
-    /// Removes the stored responses for the URL, because the server no longer recognizes the one that it was asked about.
+    /// Removes the stored responses for the URL, because the server no longer recognizes the one that it was asked
+    /// about.
     func discard() {
         cache.withStore { store in store.remove(request.url) { $0.partition == request.partition } }
     }

@@ -12,16 +12,17 @@ internal import HTTPTypes
 /// - A response is used only in the sign-in state in which its call was made, even if the call carried no token, and
 ///   only for requests with the same cookies and sensitive header fields. A sign-in, a sign-out or an expiry ends that
 ///   state and removes its responses.
-/// - A call that writes removes the stored responses for its URL, unless it fails with a 4xx or 5xx, and for the URL
-///   that it is redirected to.
+/// - A call that writes removes the stored responses for its URL and for the URL that it is redirected to, unless the
+///   server responds with a 4xx or 5xx without a redirect.
 /// - A request controls the cache with its own `Cache-Control` (RFC 9111, section 5.2.1): `no-cache` asks the server,
 ///   `no-store` stores nothing, and `only-if-cached` does not use the network. With `stale-if-error`, in a request or a
 ///   response, a stale response replaces a failure (RFC 5861). If the request has `no-cache`, `stale-if-error` in a
 ///   response is ignored.
 ///
 /// `send`, `response` and `data` use the cache for a GET or HEAD without a body. Downloads, streams and calls with a
-/// ``TransferMonitor`` do not, so they always fail with `only-if-cached`. The cache stores only responses with status 200, 203, 204, 404 or 410, and none that follows a
-/// redirect or answers a request with conditions of its own. Nothing is written to disk.
+/// ``TransferMonitor`` do not, so they always fail with `only-if-cached`. The cache stores only responses with status
+/// 200, 203, 204, 404 or 410, and none that follows a redirect or answers a request with conditions of its own. Nothing
+/// is written to disk.
 ///
 /// A cached response still needs a valid session: the call waits for its token first. The response has an `Age` field.
 public final class HTTPCache: Sendable {

@@ -31,8 +31,8 @@ final class AttemptRunner: Sendable {
 
     /// - Parameters:
     ///   - hasCacheConditions: Whether the cache has added validators to the request.
-    ///   - onUnusedResponse: Called with a response that arrives after the call was cancelled; `nil` if a cancelled call
-    ///     needs none.
+    ///   - onUnusedResponse: Called with a response that arrives after the call was cancelled; `nil` if a cancelled
+    ///     call needs none.
     func run(
         _ request: HTTPRequest, at origin: Origin, for call: consuming CallState, hasCacheConditions: Bool = false,
         onUnusedResponse: (@Sendable (ServerResponse) -> Void)? = nil

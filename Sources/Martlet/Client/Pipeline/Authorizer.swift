@@ -161,8 +161,8 @@ struct Authorizer: Sendable {
         if let error = tokens.endError(for: authorization.owner) { throw error }
     }
 
-    /// Fails a call whose session has ended before its response arrived. A refresher still needs the response, to revoke
-    /// the tokens in it.
+    /// Fails a call whose session has ended before its response arrived. A refresher still needs the response, to
+    /// revoke the tokens in it.
     func checkSession(after call: CallState) throws(SessionError) {
         guard call.authorization.owner.session != nil, !tokens.isRefreshingHere else { return }
         try checkSession(of: call.authorization)
@@ -299,9 +299,9 @@ struct Authorizer: Sendable {
         return tokens.scheme.token(in: request.headerFields) == attached.accessToken
     }
 
-    /// Notes whether an interceptor has put another credential in the place of the token. Then the response says nothing
-    /// about the token. A token that an interceptor has moved elsewhere, or has put into another form within its field,
-    /// still counts.
+    /// Notes whether an interceptor has put another credential in the place of the token. Then the response says
+    /// nothing about the token. A token that an interceptor has moved elsewhere, or has put into another form within
+    /// its field, still counts.
     func noteReplacedToken(in request: HTTPRequest, for call: inout CallState) {
         guard call.context.stamp != nil, !carriesToken(request, for: call),
             let token = call.authorization.attached?.accessToken.reveal()
@@ -331,7 +331,8 @@ struct Authorizer: Sendable {
     ///
     /// Only a successful response counts as an acceptance of the token. An error such as 404 or 503 may come from a
     /// part of the server that does not check tokens.
-    /// - Parameter mayReplay: `false` if the server has performed the request, so that a replay would repeat its effect.
+    /// - Parameter mayReplay: `false` if the server has performed the request, so that a replay would repeat its
+    ///   effect.
     func validate(
         _ response: ServerResponse, for call: inout CallState, mayReplay: Bool
     ) async throws(NetworkError) {
@@ -406,9 +407,9 @@ struct Authorizer: Sendable {
         return await tokens.credential(lasting: need, for: call.authorization.owner, permission(of: call))
     }
 
-    /// A probe tries a token that another endpoint has rejected, so it must be replayable. The response to a long upload
-    /// would come too late for the waiting calls. An endpoint that needs no token may accept any, and must not perform
-    /// a write without the user.
+    /// A probe tries a token that another endpoint has rejected, so it must be replayable. The response to a long
+    /// upload would come too late for the waiting calls. An endpoint that needs no token may accept any, and must not
+    /// perform a write without the user.
     private func permission(of call: CallState) -> SessionStateMachine.ProbePermission {
         guard call.authorization.replays == 0, call.authorization.transferTime == nil, call.body?.isReplayable ?? true
         else { return .waits }

@@ -18,8 +18,8 @@ indirect enum StoreVerdict: Hashable, Sendable {
 }
 
 extension SessionStateMachine.ActiveSession {
-    /// Compares the content of the store with a record of this session. The decisions that know of a session in
-    /// this process use this rule; those between two sign-ins are `judge`'s.
+    /// Compares the content of the store with a record of this session. `judge` calls it, and also considers which
+    /// sessions have ended in this process.
     func verdict(on reading: StoreReading, for record: StoredSession) -> StoreVerdict {
         switch reading {
         case .unavailable(let failure): .unreadable(failure)

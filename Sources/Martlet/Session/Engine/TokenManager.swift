@@ -408,8 +408,8 @@ extension TokenManager {
     /// exits when the server has replaced the refresh token but the new one is not stored, a strict server ends the
     /// session.
     /// - Parameter limit: The longest wait. The default is 30 s.
-    /// - Returns: Whether nothing is left to do. It is `false` if a refresh has not ended within the limit, if the store
-    ///   cannot be written (``SignedInSession/isSaved``), or if the task is cancelled.
+    /// - Returns: Whether nothing is left to do. It is `false` if a refresh has not ended within the limit, if the
+    ///   store cannot be written (``SignedInSession/isSaved``), or if the task is cancelled.
     @discardableResult
     public func finishPendingWork(within limit: Duration = .seconds(30)) async -> Bool {
         // A refresher must not wait for itself.

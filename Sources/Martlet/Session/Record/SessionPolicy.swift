@@ -32,8 +32,8 @@ public struct SessionPolicy: Sendable, Hashable {
     /// once within this time. The default is zero: the token is sent again only after the backoff.
     public var rotationGrace: Duration = .zero
     /// The time for which another process may hold the refresh lock before it counts as dead. The default is 45 s. Use
-    /// the same value in all processes. If you assign ``rotationGrace``, set this to less, or the grace period may be over
-    /// when another process can take over the lock.
+    /// the same value in all processes. If you assign ``rotationGrace``, set this to less, or the grace period may be
+    /// over when another process can take over the lock.
     public var lockLease: Duration = .seconds(45)
     /// The time that an operation on the store may take, including the wait for earlier operations, before it counts as
     /// failed. The default is 10 s.
@@ -55,8 +55,8 @@ public struct SessionPolicy: Sendable, Hashable {
     /// ```swift
     /// let policy = SessionPolicy(rotationGrace: .seconds(30))     // lockLease is 24 s
     /// ```
-    /// - Parameter rotationGrace: The value of ``rotationGrace``. With a grace period, ``lockLease`` is at most 80 percent
-    ///   of it.
+    /// - Parameter rotationGrace: The value of ``rotationGrace``. With a grace period, ``lockLease`` is at most 80
+    ///   percent of it.
     public init(rotationGrace: Duration = .zero) {
         self.rotationGrace = rotationGrace
         if rotationGrace > .zero { lockLease = min(lockLease, rotationGrace * 0.8) }
@@ -83,8 +83,8 @@ public struct SessionPolicy: Sendable, Hashable {
         min(maximumLeeway, lifetime * min(max(leewayFraction, 0), 1))
     }
 
-    /// The backoff after a refresh that never reached the server, for example because the device is offline or the store
-    /// cannot be read. When the cause is gone, the next call must not have to wait.
+    /// The backoff after a refresh that never reached the server, for example because the device is offline or the
+    /// store cannot be read. When the cause is gone, the next call must not have to wait.
     func backoffWithoutServer(jitter: Double) -> Duration {
         min(firstBackoff, .milliseconds(250)) * min(max(jitter, 0), 1)
     }

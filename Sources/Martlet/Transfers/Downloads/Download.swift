@@ -23,10 +23,10 @@ public struct DownloadOptions: Sendable, Hashable {
     /// credentials: cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
     ///
     /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` and a number, until a download to
-    /// the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Without a user, nothing is
-    /// kept if the app has emptied the client's jar or cache since the download began, or if parts of the file were
-    /// received with different credentials. They are not flushed to the disk: after a power failure only a `check` proves that they are
-    /// intact.
+    /// the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Without a user, nothing
+    /// is kept if the app has emptied the client's jar or cache since the download began, or if parts of the file were
+    /// received with different credentials. They are not flushed to the disk: after a power failure only a `check`
+    /// proves that they are intact.
     ///
     /// Other users of the system can neither read nor write the hidden file. A file that they could have written is not
     /// resumed, and one that belongs to another user of the system is neither used nor removed: the download starts
@@ -83,11 +83,11 @@ extension NetworkClient {
     /// The request asks for an uncompressed file (`Accept-Encoding: identity`) unless the endpoint sets the field
     /// itself. Interceptors see the response in ``RequestInterceptor/validate(_:for:)`` with an empty body.
     ///
-    /// Unless its bytes are kept (``DownloadOptions/keepsPartial``), a download that fails or is cancelled leaves no file
-    /// behind; once all bytes have arrived, cancellation has no
-    /// effect. If the process is killed, Linux removes the unfinished file, which has no name. On other systems, on
-    /// file systems without anonymous files, and while an existing file is being replaced, a killed process leaves a
-    /// hidden file, which the next download to the same path removes (except on file systems without locks).
+    /// Unless its bytes are kept (``DownloadOptions/keepsPartial``), a download that fails or is cancelled leaves no
+    /// file behind; once all bytes have arrived, cancellation has no effect. If the process is killed, Linux removes
+    /// the unfinished file, which has no name. On other systems, on file systems without anonymous files, and while an
+    /// existing file is being replaced, a killed process leaves a hidden file, which the next download to the same path
+    /// removes (except on file systems without locks).
     ///
     /// If the session of the call ends, the download ends with the error of any other call of that session.
     ///

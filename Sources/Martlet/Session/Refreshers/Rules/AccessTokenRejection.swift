@@ -28,10 +28,10 @@ public struct AccessTokenRejection: Sendable {
 
     /// A rule made from a closure that also sees the request.
     /// - Parameter matches: Whether a response rejects the token of its request. A client calls it with the server's
-    ///   response to each attempt, even to one without a token, and with the prepared request: without the token, without what
-    ///   ``RequestInterceptor/adapt(_:for:)`` has changed, and before any redirect.
-    ///   The result counts only if the request carried a token, or carried none because the session had expired. The
-    ///   request's path includes the path of the base URL.
+    ///   response to each attempt, even to one without a token, and with the prepared request: without the token,
+    ///   without what ``RequestInterceptor/adapt(_:for:)`` has changed, and before any redirect. The result counts only
+    ///   if the request carried a token, or carried none because the session had expired. The request's path includes
+    ///   the path of the base URL.
     public init(_ matches: @escaping @Sendable (ServerResponse, HTTPRequest) -> Bool) {
         self.matches = matches
     }

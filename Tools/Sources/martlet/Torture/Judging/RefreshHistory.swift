@@ -29,6 +29,8 @@ struct RefreshHistory: Sendable {
         var until: Duration?
         /// Whether the worker had sent a refresh whose tokens were not on the disk yet.
         let isDuringRefresh: Bool
+        /// The rotation on the disk at that time.
+        var storedRotation = 0
     }
 
     /// The cause of a lost session.
@@ -125,7 +127,9 @@ struct RefreshHistory: Sendable {
         let isDuringRefresh = refreshes.contains { refresh in
             refresh.worker == worker && refresh.storedRotation == storedRotation && refresh.status != 401
         }
-        faults.append(Fault(worker: worker, kind: kind, at: now, isDuringRefresh: isDuringRefresh))
+        faults.append(
+            Fault(
+                worker: worker, kind: kind, at: now, isDuringRefresh: isDuringRefresh, storedRotation: storedRotation))
         return isDuringRefresh
     }
 
@@ -146,7 +150,11 @@ struct RefreshHistory: Sendable {
     private func isStopBeforeWrite(_ fault: Fault, of refused: Refresh) -> Bool {
         guard fault.isDuringRefresh, fault.worker != refused.worker, let until = fault.until else { return false }
         return fault.at <= refused.arrivedAt && refused.arrivedAt - until < .seconds(1)
-            && refreshes.contains { $0.worker == fault.worker && $0.status == 200 && $0.arrivedAt <= fault.at }
+            && refused.storedRotation - fault.storedRotation <= 1
+            && refreshes.contains {
+                $0.worker == fault.worker && $0.status == 200 && $0.arrivedAt <= fault.at
+                    && $0.storedRotation == fault.storedRotation
+            }
     }
 
     /// The fault that explains the lost session, or `nil` if none does.
