@@ -3,7 +3,7 @@ public struct SessionPolicy: Sendable, Hashable {
     /// The last fraction of a token's lifetime, from 0 to 1, during which it counts as about to expire. The default is
     /// 0.1.
     public var leewayFraction: Double = 0.1
-    /// The upper limit of that period. Jitter adds up to 25 percent. The default is 60 s.
+    /// The upper limit of the time that ``leewayFraction`` gives. Jitter adds up to 25 percent. The default is 60 s.
     public var maximumLeeway: Duration = .seconds(60)
     /// The number of wasteful refreshes that one session may start within ``refreshWindow``. A refresh is wasteful if
     /// the server rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's
