@@ -15,6 +15,7 @@ from check_readme import OPTIONS, TOOLS_VERSION
 from swift_source import ROOT
 
 PRODUCTS = ["Martlet", "MartletAdoption", "MartletCombine", "MartletOAuth", "MartletUI"]
+FOUNDATION = ["import Foundation", "#if canImport(FoundationNetworking)", "import FoundationNetworking", "#endif"]
 LINES = {
     "Encryption": """
         let store: AnyTokenStore = .encryptedFile(path: "/session", key: .file(path: "/key"))
@@ -32,6 +33,13 @@ LINES = {
         let store: AnyTokenStore = .userDefaults(key: "session")
         let former: FormerTokens = .userDefaults(accessToken: "access", refreshToken: "refresh")
         let signer = RequestSigner(tokens: tokens)
+        let stamp = try await RequestSigner(tokens: tokens).sign(&request, of: tokens)
+        let isRepeated = try await RequestSigner(tokens: tokens).recover(from: response, to: &request, of: tokens)
+        try await tokens.sign(&request)
+        try await tokens.sign(&request, .required, for: SessionID(rawValue: "1"))
+        let isRepeated = try await tokens.recover(from: response, to: &request)
+        let isRepeated = try await tokens.recover(from: response as URLResponse, body: Data(), to: &request)
+        let next = tokens.redirected(request, by: response, to: request)
         let progress = monitor.uploadProgress()
         let progress = monitor.downloadProgress()
     """,
@@ -59,13 +67,14 @@ LINES = {
 
 def program():
     """The program, and the trait that each of its lines needs, by its number."""
-    lines, needed = [f"import {product}" for product in PRODUCTS], {}
+    lines, needed = [*FOUNDATION, *(f"import {product}" for product in PRODUCTS)], {}
     for trait, code in LINES.items():
         for line in code.split("\n"):
             if line := line.strip():
                 lines.append(
                     f"@MainActor func use{len(lines)}(_ client: NetworkClient, _ tokens: TokenManager, _ endpoint: Call<[String]>, "
-                    f"_ monitor: TransferMonitor, _ options: inout DownloadOptions) throws {{ {line} }}")
+                    "_ monitor: TransferMonitor, _ options: inout DownloadOptions, _ request: inout URLRequest, "
+                    f"_ response: HTTPURLResponse) async throws {{ {line} }}")
                 needed[len(lines)] = (trait, line)
     return "\n".join(lines) + "\n", needed
 

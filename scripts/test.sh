@@ -86,7 +86,7 @@ checks() {
 
     step "example app's model" within 900 \
         swift test "${options[@]}" --package-path Examples/GuestApp/GuestKit --scratch-path "$core"
-    step "example session for gRPC" \
+    step "example session for gRPC" within 900 \
         swift test "${options[@]}" --package-path Examples/GRPCSession --scratch-path "$core"
     step "apple-check" make apple-check
 

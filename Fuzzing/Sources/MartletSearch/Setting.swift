@@ -5,11 +5,14 @@ struct Setting: Hashable {
     var isShared = false
     var hasGrace = false
     var hasRefreshToken = true
+    /// Whether callers may go out with a rejected token. No other setting has them: they meet neither the lock nor the
+    /// grace period, and would take a few events off the depth of each.
+    var hasProbes = false
     var lifetime: Duration? = .seconds(3600)
 
     static let all = [
         Setting(), Setting(hasGrace: true), Setting(isShared: true), Setting(isShared: true, hasGrace: true),
-        Setting(lifetime: nil), Setting(hasRefreshToken: false),
+        Setting(lifetime: nil), Setting(hasRefreshToken: false), Setting(hasProbes: true),
     ]
 
     static let grace = Duration.seconds(90)
@@ -25,6 +28,7 @@ struct Setting: Hashable {
         var words = [isShared ? "shared store" : "own store"]
         if hasGrace { words.append("grace period") }
         if !hasRefreshToken { words.append("no refresh token") }
+        if hasProbes { words.append("probes") }
         if lifetime == nil { words.append("no lifetime") }
         return words.joined(separator: ", ")
     }
@@ -51,11 +55,14 @@ struct Start {
         starts += [
             Start(stored: .journaled), Start(stored: .spent),
             Start(stored: .fresh, choices: restore + send),
-            Start(stored: .fresh, choices: restore + [.asks(.replacement(.newest)), .store(.works), .asks(.probing)]),
             Start(stored: .fresh, choices: restore + send + [.server(0, .isOffline), .store(.works)]),
             Start(stored: .fresh, choices: restore + send + [.server(0, .losesResponse)]),
             Start(stored: .fresh, choices: restore + send + [.server(0, .refuses), .store(.works)]),
         ]
+        if setting.hasProbes {
+            let refused: [Choice] = [.asks(.replacement(.newest)), .store(.works)]
+            starts.append(Start(stored: .fresh, choices: restore + refused + [.asks(.probing)]))
+        }
         if setting.lifetime != nil {
             starts += [Start(stored: .expired), Start(stored: .expired, choices: restore)]
         }

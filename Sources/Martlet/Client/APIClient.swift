@@ -59,7 +59,8 @@ extension APIClient {
         try await response(for: request, as: Request.Response.self, monitor: monitor).value
     }
 
-    /// Sends an endpoint, decodes the response as the type that the caller names, and reports the progress of its body.
+    /// Sends an endpoint, decodes the response as the type that the caller names, and reports the progress of the
+    /// request's body.
     /// - Parameters:
     ///   - endpoint: The endpoint to send.
     ///   - type: The type to decode.
@@ -76,7 +77,7 @@ extension APIClient {
         }
     }
 
-    /// Sends an endpoint, ignores the body of a successful response, and reports the progress of its own body.
+    /// Sends an endpoint, ignores the body of a successful response, and reports the progress of the request's body.
     /// - Parameters:
     ///   - endpoint: The endpoint to send.
     ///   - progress: See ``send(_:as:progress:)``.
@@ -87,7 +88,7 @@ extension APIClient {
         let _: NoContent = try await send(endpoint, progress: progress)
     }
 
-    /// Sends a request, decodes its ``APIRequest/Response``, and reports the progress of its body.
+    /// Sends a request, decodes its ``APIRequest/Response``, and reports the progress of the request's body.
     ///
     /// ```swift
     /// let film = try await client.send(UploadFilm(file: path)) { sent in bar.show(sent.fraction ?? 0) }

@@ -25,24 +25,26 @@ package struct SharedSignIn<Value: Sendable>: Sendable {
     package func run(
         _ signIn: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value? {
-        let start = epoch
+        let (start, context) = (epoch, SessionContext())
         while true {
-            let outcome = await flight.run { [self] in
-                let epoch = epoch
-                let result = await UnattendedSignIn.run(for: tokens, since: tokens?.givingWayOwner ?? .unbound) {
-                    do throws(NetworkError) {
-                        return Result<Value, NetworkError>.success(try await signIn())
-                    } catch {
-                        return .failure(error)
-                    }
-                }
-                return Outcome(epoch: epoch, result: result)
-            }
+            let outcome = await flight.run { await context.run { await attempt(signIn) } }
             guard let outcome else { return nil }
             // A sign-in that began before the last sign-out says nothing about one that was asked for after it.
             if case .failure = outcome.result, outcome.epoch < start, epoch == start { continue }
             return try outcome.result.get()
         }
+    }
+
+    private func attempt(_ signIn: @Sendable () async throws(NetworkError) -> Value) async -> Outcome {
+        let epoch = epoch
+        let result = await UnattendedSignIn.run(for: tokens, since: tokens?.givingWayOwner ?? .unbound) {
+            do throws(NetworkError) {
+                return Result<Value, NetworkError>.success(try await signIn())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return Outcome(epoch: epoch, result: result)
     }
 
     private var epoch: Int { tokens?.epoch ?? 0 }

@@ -22,13 +22,13 @@ extension NetworkClient {
     ///   - account: The account to store with the session.
     /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
-    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens or cannot be decoded,
-    ///   in which case the tokens in it are revoked; ``NetworkError/sessionChanged(_:)`` if a sign-out or another
-    ///   sign-in came first, unless that sign-in was automatic (``NetworkConfig/automaticSignIn``) or the registration
-    ///   of a guest; ``NetworkError/storageUnavailable(_:_:)`` if the write failed and
-    ///   ``SessionPolicy/requiresSavedTokens`` is set. Then no user is signed in. After
-    ///   ``NetworkError/cancelled(_:)``, no user is signed in either. Tokens that arrive after the cancellation are
-    ///   revoked, unless the sign-in is a GET with a cache, or uploads files or more than 1 MB.
+    /// - Throws: ``NetworkError``. If the response has no tokens or cannot be decoded, the error is
+    ///   ``NetworkError/decoding(_:_:)``, and the tokens in the response are revoked. If a sign-out or another sign-in
+    ///   came first, it is ``NetworkError/sessionChanged(_:)``; an automatic sign-in
+    ///   (``NetworkConfig/automaticSignIn``) and the registration of a guest do not count. If the write failed and
+    ///   ``SessionPolicy/requiresSavedTokens`` is set, it is ``NetworkError/storageUnavailable(_:_:)``, and no user is
+    ///   signed in. After ``NetworkError/cancelled(_:)``, this call has signed no user in. Tokens that arrive after the
+    ///   cancellation are revoked, unless the sign-in is a GET with a cache, or uploads files or more than 1 MiB.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(
         _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,

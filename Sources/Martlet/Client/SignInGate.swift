@@ -36,8 +36,9 @@ struct SignInGate: Sendable {
         guard tokens.unattendedSignIn == nil, !tokens.isRefreshingHere else { return owner }
         let owner = try await known(owner, for: endpoint)
         guard owner.signInState == .signedOut else { return owner }
+        let context = SessionContext()
         while true {
-            guard let outcome = await flight.run({ await run(client, for: endpoint) }) else {
+            guard let outcome = await flight.run({ await context.run { await run(client, for: endpoint) } }) else {
                 throw .cancelled(CallDescription(unsent: endpoint))
             }
             switch outcome.result {

@@ -60,8 +60,8 @@ public protocol Endpoint: Sendable {
     /// ``NetworkError/unauthorized(_:_:)``, or ``NetworkError/api(_:_:)`` if the server explains it.
     /// ``authentication`` still applies: without a session, the call has no token, or fails.
     ///
-    /// Use it for a call whose 401 the app handles itself, such as one that asks whether a token is still valid. A
-    /// transfer in the background ignores it.
+    /// Use `false` for a call whose 401 the app handles itself, such as one that asks whether a token is still valid.
+    /// Background transfers ignore the setting.
     var allowsRefresh: Bool { get }
 }
 

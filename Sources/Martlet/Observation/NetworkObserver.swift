@@ -22,7 +22,7 @@ public protocol NetworkObserver: Sendable {
 }
 
 /// An event of a call, as a ``NetworkObserver`` sees it. Later versions may add cases.
-@nonexhaustive public enum CallEvent: Sendable {
+@nonexhaustive public indirect enum CallEvent: Sendable {
     /// A call starts. Its request is built and prepared, and has no token yet. If the call is refused before that, for
     /// example because of its URL, the request has only the method and the path of the endpoint, and the next event is
     /// ``finished(_:_:)``.

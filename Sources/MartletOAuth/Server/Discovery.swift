@@ -18,7 +18,7 @@
         init(of issuer: String, over link: ServerLink) {
             self.issuer = issuer
             self.link = link
-            flight = SingleFlight(time: link.time, outlivesCallers: false, isDetached: true)
+            flight = SingleFlight(time: link.time, outlivesCallers: false)
         }
 
         /// The metadata.

@@ -34,7 +34,7 @@
 
         init(over link: ServerLink) {
             self.link = link
-            flight = SingleFlight(time: link.time, outlivesCallers: false, isDetached: true)
+            flight = SingleFlight(time: link.time, outlivesCallers: false)
         }
 
         /// The key for a token's signature. If none suits, the keys are fetched again, at most once a minute.

@@ -14,7 +14,8 @@ package final class SerialQueue: Sendable {
     ///   work before that overlaps with other operations. It may finish before its turn.
     package func add(_ operation: @escaping @Sendable (_ turn: @Sendable () async -> Void) async -> Void) {
         last.withLock { last in
-            let task = Task { [previous = last?.task] in
+            // Detached, because the operation serves more callers than the one that adds it.
+            let task = Task.detached(priority: Task.currentPriority) { [previous = last?.task] in
                 await operation { await previous?.value }
                 await previous?.value
             }

@@ -1,4 +1,5 @@
-/// Runs work once for all concurrent callers: callers that arrive while it runs share its result.
+/// Runs work once for all concurrent callers: callers that arrive while it runs share its result. The work does not see
+/// the task-local values of the caller that happens to start it.
 package final class SingleFlight<Value: Sendable>: Sendable {
     /// The work that is running, and its callers.
     private struct Flight {
@@ -17,7 +18,6 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     private let limits: TimeLimits
     private let outlivesCallers: Bool
     private let tellsLastCaller: Bool
-    private let isDetached: Bool
 
     /// The number of callers that wait for the work under way.
     package var waiting: Int { state.withLock { $0.flight?.waiting ?? 0 } }
@@ -26,14 +26,10 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     ///   - outlivesCallers: Whether the work continues after all its callers have been cancelled.
     ///   - tellsLastCaller: Whether a caller whose cancellation cancels the work still waits for its result, because
     ///     the work may have taken effect.
-    ///   - isDetached: Whether the work does not see the task-local values of the caller that happens to start it.
-    package init(
-        time: any TimeSource, outlivesCallers: Bool, tellsLastCaller: Bool = false, isDetached: Bool = false
-    ) {
+    package init(time: any TimeSource, outlivesCallers: Bool, tellsLastCaller: Bool = false) {
         self.limits = TimeLimits(time: time)
         self.outlivesCallers = outlivesCallers
         self.tellsLastCaller = tellsLastCaller
-        self.isDetached = isDetached
     }
 
     /// Starts the work, or waits for the work that is already running.
@@ -63,12 +59,10 @@ package final class SingleFlight<Value: Sendable>: Sendable {
             }
             state.lastNumber += 1
             let number = state.lastNumber
-            let flight = { @Sendable [self] in
+            let task = Task.detached(priority: Task.currentPriority) { [self] in
                 defer { end(number) }
                 return await work()
             }
-            let task =
-                isDetached ? Task.detached(priority: Task.currentPriority, operation: flight) : Task(operation: flight)
             state.flight = Flight(number: number, task: task)
             return (number, task, true)
         }

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Two users on one device", .timeLimit(.minutes(10))) struct TwoUsersTests {
     /// A random life of one device: calls whose responses come at once, late or never, sign-ins, sign-outs, emptied
-    /// jars and caches, restarts, and downloads that break off. The server marks each response with the number of its
-    /// request, in the body and in a cookie, and each byte of a film.
+    /// jars and caches, restarts, and downloads that break off or are still under way when the user changes. The server
+    /// marks each response with the number of its request, in the body and in a cookie, and each byte of a film.
     private struct Device: ~Copyable {
         /// The sign-in state between two changes of it.
         struct Owner: Hashable {
@@ -28,13 +28,24 @@ import Testing
             }
         }
 
+        /// A download that is under way.
+        struct Film {
+            let person: String
+            /// Whether it ends with the session.
+            let isBound: Bool
+            /// Holds the response after its first piece.
+            let gate: Gate
+            /// The number of bytes that an earlier download had kept; `nil` if this one fails.
+            let download: Task<Int64?, Never>
+        }
+
         /// The requests that the server has got, by their numbers.
         final class Server: Sendable {
             let cookies = Locked<[Int: Int]>([:])
             let gates = Locked<[Int: Gate]>([:])
             let holds = Locked(false)
-            /// The number of requests for the film, and how many bytes the next response has.
-            let films = Locked((requests: 0, length: 3000))
+            /// The number of requests for the film, how many bytes the next response has, and the gate that holds it.
+            let films = Locked((requests: 0, length: 3000, gate: Gate?.none))
 
             func respond(to request: StubTransport.Request) async -> StubTransport.Response {
                 if request.path == "/film" { return film(from: request.headers[.range]) }
@@ -56,9 +67,10 @@ import Testing
             }
 
             private func film(from range: String?) -> StubTransport.Response {
-                let (number, length) = films.withLock { films in
+                let (number, length, gate) = films.withLock { films in
                     films.requests += 1
-                    return (films.requests, films.length)
+                    defer { films.gate = nil }
+                    return (films.requests, films.length, films.gate)
                 }
                 let start = range.flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
                 var headers: HTTPFields = [.acceptRanges: "bytes", .eTag: "\"one\"", .contentLength: "\(3000 - start)"]
@@ -68,6 +80,7 @@ import Testing
                     return {
                         guard position < 3000 else { return nil }
                         guard position < length else { throw TransportError.connectionLost("reset by peer") }
+                        if position > start { try await gate?.passUnlessCancelled() }
                         defer { position += 500 }
                         return Data(repeating: UInt8(truncatingIfNeeded: number), count: min(500, 3000 - position))
                     }
@@ -96,7 +109,10 @@ import Testing
         /// The person that each request for the film was made for.
         var viewers: [UInt8: String] = [:]
         let folder: String
+        var film: Film?
         var resumed = 0
+        /// The number of downloads that were under way when another person followed.
+        var crossed = 0
         var leaks: [String] = []
         /// The owner of each request.
         var owners: [Int: Owner] = [:]
@@ -192,6 +208,7 @@ import Testing
         }
 
         private mutating func release() async {
+            if film != nil, dice.isTrue(inPercent: 20) { return await finishFilm() }
             let gate = server.gates.withLock { gates -> Gate? in
                 guard let number = gates.keys.sorted().randomElement(using: &dice) else { return nil }
                 return gates.removeValue(forKey: number)
@@ -200,21 +217,53 @@ import Testing
             for _ in 0..<50 { await Task.yield() }
         }
 
+        /// Downloads the film. One download at a time may wait for a later step.
         private mutating func download() async {
             var options = DownloadOptions()
             options.keepsPartial = true
             let (path, isOpen) = ("\(folder)/film", dice.isTrue(inPercent: 30))
-            server.films.withLock { $0.length = 500 * (1 + dice.number(below: 8)) }
+            let (gate, isDone) = (Gate(), Locked(false))
+            let waits = film == nil && dice.isTrue(inPercent: 40)
+            if !waits { gate.open() }
+            server.films.withLock { ($0.length, $0.gate) = (500 * (1 + dice.number(below: 8)), gate) }
             let first = server.films.withLock { $0.requests } + 1
-            let response = try? await client.download(
-                Get("/film", isOpen ? .none : .ifSignedIn), to: path, options: options)
+            let task = Task { [client, options] in
+                let response = try? await client.download(
+                    Get("/film", isOpen ? .none : .ifSignedIn), to: path, options: options)
+                isDone.withLock { $0 = true }
+                return response?.value.resumedBytes
+            }
+            while !isDone.withLock({ $0 }), !waits || gate.arrivals == 0 { await Task.yield() }
             for number in first...max(first, server.films.withLock { $0.requests }) {
                 viewers[UInt8(truncatingIfNeeded: number)] = person
             }
-            guard let response else { return }
-            if response.value.resumedBytes > 0 { resumed += 1 }
-            let owners = Set((FileManager.default.contents(atPath: path) ?? Data()).map { viewers[$0] })
-            if owners != [person] { leaks.append("\(person) got the film of \(owners)") }
+            let started = Film(person: person, isBound: isSignedIn && !isOpen, gate: gate, download: task)
+            if isDone.withLock({ $0 }) { await end(started) } else { film = started }
+        }
+
+        private mutating func finishFilm() async {
+            guard let film else { return }
+            self.film = nil
+            film.gate.open()
+            await end(film)
+        }
+
+        /// Waits for the end of a download, and finds the bytes of another person in its file.
+        private mutating func end(_ film: Film) async {
+            guard let resumedBytes = await film.download.value else { return }
+            if resumedBytes > 0 { resumed += 1 }
+            let content = FileManager.default.contents(atPath: "\(folder)/film") ?? Data()
+            let owners = Set(content.map { viewers[$0] })
+            if owners != [film.person] { leaks.append("\(film.person) got the film of \(owners)") }
+        }
+
+        /// Waits for the end of a download whose session has ended. Its bytes stay for its person.
+        private mutating func leaveFilm(to next: String) async {
+            guard let film else { return }
+            if film.person != next { crossed += 1 }
+            guard film.isBound else { return }
+            self.film = nil
+            if await film.download.value != nil { leaks.append("a film of \(film.person) has outlived its session") }
         }
 
         private mutating func signIn() async throws {
@@ -225,6 +274,7 @@ import Testing
                 // The jar stays as it is. A response that is stored for a key is for that key only, even when the key
                 // comes back.
                 formerOwners[person] = owner.number
+                await leaveFilm(to: name)
                 person = name
                 (_, client) = Self.start(false, server, store, time, jar, cache, person)
                 let cookies = owner.cookies
@@ -237,6 +287,7 @@ import Testing
                     accessToken: Secret("access-\(users)"), refreshToken: Secret("refresh-\(users)"),
                     lifetime: .seconds(1 << 30)),
                 account: SessionAccount(userID: name))
+            await leaveFilm(to: name)
             person = name
             change(takesOver: isSignedIn ? nil : owner)
             isSignedIn = true
@@ -245,6 +296,7 @@ import Testing
         private mutating func signOut() async {
             guard let tokens else { return removeAll() }
             await tokens.signOut()
+            await leaveFilm(to: "no account")
             (isSignedIn, person) = (false, "no account")
             change()
         }
@@ -258,6 +310,8 @@ import Testing
 
         /// Starts the app again. Nothing in memory is left, except the responses that still arrive for earlier calls.
         private mutating func restart() async {
+            film?.download.cancel()
+            await finishFilm()
             (jar, cache) = (CookieJar(), HTTPCache())
             (tokens, client) = Self.start(hasManager, server, store, time, jar, cache, person)
             await tokens?.restore()
@@ -267,6 +321,7 @@ import Testing
 
         /// Lets all responses arrive, and finds the leaks from one owner to another.
         mutating func finish() async -> [String] {
+            await finishFilm()
             server.holds.withLock { $0 = false }
             // A call that has waited for another one's response may send its own request only now.
             for (call, _) in calls {
@@ -295,7 +350,7 @@ import Testing
         "C93, C94: ten thousand random steps leave nothing of one user to the other, with a manager and without",
         arguments: [true, false])
     func randomSteps(hasManager: Bool) async throws {
-        var reached = (sent: 0, answered: 0, joined: 0, resumed: 0)
+        var reached = (sent: 0, answered: 0, joined: 0, resumed: 0, crossed: 0)
         for seed in 1...20 as ClosedRange<UInt64> {
             try await TemporaryFolder.with { folder in
                 var device = Device(seed: seed, hasManager: hasManager, folder: folder.path)
@@ -306,10 +361,11 @@ import Testing
                 reached.answered += device.answeredFromCache
                 reached.joined += device.joined
                 reached.resumed += device.resumed
+                reached.crossed += device.crossed
             }
         }
         // The steps must reach the cases that they are meant for.
         #expect(reached.sent > 500 && reached.answered > 100, "\(reached)")
-        #expect(reached.joined > 20 && reached.resumed > 20, "\(reached)")
+        #expect(reached.joined > 20 && reached.resumed > 20 && reached.crossed > 20, "\(reached)")
     }
 }

@@ -104,6 +104,23 @@ import Testing
         }
     }
 
+    @TaskLocal private static var caller = "none"
+
+    @Test("a reading of the store that callers may share sees no task-local value of the one that starts it")
+    func taskLocals() async throws {
+        try await TemporaryFolder.with { folder in
+            let seen = Log()
+            let store = QuietStore(FileTokenStore(path: folder.path + "/session.json")) { seen.add(Self.caller) }
+            let app = try await App.signedIn(store: store)
+            app.backend.beforeCall { _ in .status(401) }
+            let before = seen.lines.count
+            let result = await Self.$caller.withValue("first") { await app.call() }
+            #expect(!result.isSuccess)
+            let readings = seen.lines.dropFirst(before)
+            #expect(!readings.isEmpty && Set(readings) == ["none"])
+        }
+    }
+
     @Test("C102: a replay with a token that this process has replaced is followed by one with the newest token")
     func replacedHere() async throws {
         let app = try await App.signedIn()
@@ -139,13 +156,20 @@ import Testing
 /// A store that processes share and that reports no changes, as when a report has not arrived yet.
 private struct QuietStore: TokenStore {
     let inner: FileTokenStore
+    private let willRead: @Sendable () -> Void
 
-    init(_ inner: FileTokenStore) {
+    init(_ inner: FileTokenStore, willRead: @escaping @Sendable () -> Void = {}) {
         self.inner = inner
+        self.willRead = willRead
     }
 
     var refreshLock: (any StoreLock)? { inner.refreshLock }
-    func read() async -> StoreReading { await inner.read() }
+
+    func read() async -> StoreReading {
+        willRead()
+        return await inner.read()
+    }
+
     func write(_ session: StoredSession) async throws { try await inner.write(session) }
     func delete() async throws { try await inner.delete() }
     func changes() -> AsyncStream<Void>? { nil }

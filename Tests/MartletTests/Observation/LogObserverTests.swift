@@ -99,6 +99,32 @@ import Testing
         #expect(lines.levels == [.error, .notice, .error])
     }
 
+    @Test("a call whose session has ended is logged with the reason, and with no token that a server quotes")
+    func sessionExpired() async throws {
+        let lines = Lines()
+        let app = try await App.signedIn { $0.observers = [lines.observer()] }
+        let rejection = #"{"message":"access-1 is no longer valid"}"#
+        app.backend.beforeCall { _ in .json(rejection, status: 401) }
+        app.backend.beforeRefresh { _ in
+            .json(#"{"error":"invalid_grant","error_description":"refresh-1 is no longer valid"}"#, status: 401)
+        }
+        for _ in 1...2 {
+            guard case .sessionExpired = await app.call("/me").error else {
+                Issue.record("the call did not fail with the end of its session")
+                return
+            }
+        }
+        let reason = "the session has ended: the server rejected the refresh token (invalid_grant). Sign in again."
+        #expect(
+            lines.text == [
+                "GET /me 401, 0 ms, \(rejection.utf8.count) B",
+                "GET /me failed for good after 1 attempt, 0 ms: \(reason)",
+                "GET /me not sent, 0 ms: \(reason)",
+            ])
+        #expect(lines.levels == [.notice, .error, .error])
+        for line in lines.text { app.backend.expectNoToken(in: line) }
+    }
+
     /// Answers every call itself.
     private struct NotFound: RequestInterceptor {
         func respond(to request: HTTPRequest, for context: inout RequestContext) async throws -> ServerResponse? {

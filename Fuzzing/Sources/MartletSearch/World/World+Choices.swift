@@ -64,7 +64,9 @@ extension World {
                 choices.append(.asks(.replacement(which)))
             }
             // Otherwise such a caller is like any other.
-            if let token = life.held(.newest)?.name, rules[token.family].rejected.contains(token.number) {
+            if setting.hasProbes, let token = life.held(.newest)?.name,
+                rules[token.family].rejected.contains(token.number)
+            {
                 choices.append(.asks(.probing))
             }
         }

@@ -57,7 +57,7 @@ final class JoinedCalls: Sendable {
             key.writes = state.writes
             var entry =
                 state.entries[key]
-                ?? Entry(flight: SingleFlight(time: time, outlivesCallers: false, isDetached: true))
+                ?? Entry(flight: SingleFlight(time: time, outlivesCallers: false))
             entry.callers += 1
             state.entries[key] = entry
             return (key, entry.flight)

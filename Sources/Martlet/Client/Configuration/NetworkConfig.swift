@@ -66,7 +66,7 @@ public struct NetworkConfig: Sendable {
     /// Answers GET and HEAD calls from memory if the server allows it; `nil` asks the server each time.
     public var cache: HTTPCache?
     /// Whether a typed GET or HEAD call joins an identical one under way: one by the same user, with the same endpoint
-    /// type, URL and header fields. The default is `false`.
+    /// type, method, URL, header fields, cookies and settings. The default is `false`.
     ///
     /// All callers get its response or its error. Cancelling one caller does not affect the others; when the last one
     /// is cancelled, so is the request. After a call that writes has ended, a new call never joins one that started
@@ -101,8 +101,8 @@ public struct NetworkConfig: Sendable {
     /// redirect from `https` to `http`.
     public var maximumRedirects = 10
     /// The largest number of requests under way to one origin. `nil` leaves the limit to the transport; values below 1
-    /// count as 1. Token refreshes do not count, and never wait. If an interceptor makes a call through the same client
-    /// while the intercepted call holds a slot, that call never waits: it takes a slot if one is free, and otherwise
+    /// count as 1. Token refreshes do not count, and never wait. A call that an interceptor makes through the same
+    /// client while the intercepted call holds a slot never waits either: it takes a slot if one is free, and otherwise
     /// runs without one.
     public var maximumConcurrentRequests: Int?
     /// Starts a session when a call requires one (``AuthenticationRequirement/required``) and the user is signed out.

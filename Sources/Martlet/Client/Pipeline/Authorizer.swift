@@ -95,6 +95,7 @@ struct Authorizer: Sendable {
     /// Takes a fresh token, without suspending.
     /// - Returns: `false` if there is no fresh token, or if the token must last for an upload. Then call
     ///   ``waitForToken(_:)``.
+    @inline(never)
     func takeFreshToken(_ call: inout CallState) throws(SessionError) -> Bool {
         guard call.authorization.credential == nil, call.authorization.transferTime == nil else { return false }
         var first = call.authorization.firstCredential
@@ -137,6 +138,7 @@ struct Authorizer: Sendable {
 
     /// Replaces the call's token if it was rejected or replaced while the call was suspended.
     /// - Returns: `false` if the call must wait for a new token.
+    @inline(never)
     func revalidateToken(for call: inout CallState) throws(SessionError) -> Bool {
         guard let credential = call.authorization.credential, !tokens.isUsable(credential) else { return true }
         try checkSession(of: call.authorization)
@@ -218,6 +220,7 @@ struct Authorizer: Sendable {
     /// Whether a request needs another token, because the one that it carries has expired or was replaced while
     /// interceptors ran. A value that an interceptor has put in its place stays.
     /// - Parameter signed: The request as it was before the interceptors ran.
+    @inline(never)
     func needsNewToken(_ request: HTTPRequest, signedAs signed: HTTPRequest, for call: CallState) -> Bool {
         guard let stamp = call.context.stamp, isOutdated(stamp, for: call.authorization),
             let token = tokens.scheme.token(in: signed.headerFields)?.reveal()
@@ -239,6 +242,7 @@ struct Authorizer: Sendable {
     }
 
     /// Whether the value of a field has a token, as it is or within credentials of the Basic scheme (RFC 7617).
+    @inline(never)
     private static func has(_ token: String, in value: String) -> Bool {
         guard value.utf8.count >= token.utf8.count else { return false }
         return value.contains(token)

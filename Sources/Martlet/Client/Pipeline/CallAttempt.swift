@@ -117,6 +117,7 @@ struct CallAttempt {
 
     /// Takes a slot if one is free, or gives up the claim if the call must not wait for one.
     /// - Returns: `false` if the call must wait.
+    @inline(never)
     private mutating func takeSlot(for claim: inout ConcurrencyLimiter.Claim?) -> Bool {
         guard let wanted = claim, !pipeline.slots.take(wanted) else {
             slot = claim

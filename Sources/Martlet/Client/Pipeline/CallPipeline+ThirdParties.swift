@@ -78,6 +78,7 @@ extension CallPipeline {
 
     /// Makes an interceptor's changes a part of the prepared request.
     /// - Parameter before: The prepared request before the change.
+    @inline(never)
     func keepChanges(since before: RequestSnapshot, by index: Int, _ call: inout CallState) {
         // The retry policy changes nothing.
         guard var sources = call.sources, sources.ownFields.indices.contains(index) else { return }
@@ -94,6 +95,7 @@ extension CallPipeline {
     }
 
     /// Updates the rest of the call after interceptors have changed the prepared request.
+    @inline(never)
     func applyChanges(since before: RequestSnapshot, _ call: inout CallState) throws {
         if call.context.bodyVersion != before.bodyVersion {
             call.authorization.transferTime = call.body.flatMap(config.transferTime)

@@ -9,7 +9,7 @@ extension SessionStateMachine {
     }
 
     /// The session of the signed-in user.
-    struct ActiveSession: Hashable, Sendable {
+    struct ActiveSession: Sendable {
         /// The current record. Its journal is set while the fate of its refresh token is unknown.
         var record: StoredSession
         /// `nil` if the lifetime is unknown. Then only a rejection causes a refresh.

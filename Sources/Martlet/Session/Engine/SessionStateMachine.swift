@@ -8,7 +8,7 @@
 ///
 /// ``TokenManager`` holds it under a lock, performs the actions and reports their results as further events. Because it
 /// is a `Hashable` value, tests can search its reachable states.
-struct SessionStateMachine: Hashable, Sendable {
+struct SessionStateMachine: Sendable {
     private let policy: SessionPolicy
     /// Whether other processes share the record in the store. If so, the store must be readable before a refresh token
     /// is sent, because another process may have sent that token.

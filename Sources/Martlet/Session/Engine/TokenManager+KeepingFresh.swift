@@ -1,8 +1,8 @@
 extension TokenManager {
     /// Refreshes the access token shortly before it expires, until the task is cancelled.
     ///
-    /// Without it, the first call after that time starts the refresh. A screen that stays open, or a server process,
-    /// can call it so that no call has to wait:
+    /// Without this method, the first call in that period starts the refresh. Use it in a screen that stays open, or in
+    /// a server process, so that no call has to wait:
     ///
     /// ```swift
     /// ContentView()

@@ -53,9 +53,9 @@ public final class TokenManager: Sendable {
     private let core: Locked<Core>
     /// The managers whose refreshers the current task is part of. A refresher's calls to its own manager must neither
     /// wait for its refresh nor use another session's token.
-    @TaskLocal private static var refreshing: [ObjectIdentifier: RunningRefresher] = [:]
+    @TaskLocal fileprivate static var refreshing: [ObjectIdentifier: RunningRefresher] = [:]
 
-    private final class RunningRefresher: Sendable {
+    fileprivate final class RunningRefresher: Sendable {
         /// The session that is refreshed.
         let owner: CallOwner
         /// A task that outlives the refresher inherits the task-local value, but makes calls like any other.
@@ -245,7 +245,8 @@ extension TokenManager {
     /// - Parameters:
     ///   - tokens: The tokens that the server issued. Set ``Tokens/serverDate`` if they contain dates and the server's
     ///     clock is known.
-    ///   - account: The user, for the app's own use.
+    ///   - account: The user. The app reads it from ``SignedInSession/account``. If its ``SessionAccount/userID`` is
+    ///     that of an earlier session, kept downloads and background transfers of that user continue.
     /// - Returns: The session, after it was stored. If the write failed, ``SignedInSession/isSaved`` is `false`, and
     ///   the write is retried.
     /// - Throws: ``SessionError/sessionChanged`` if another sign-in or a sign-out came first. With
@@ -339,7 +340,7 @@ extension TokenManager {
     /// A refresh or a call in progress cannot restore the session. The method returns when the store has deleted the
     /// record or the deletion has failed (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled. A
     /// failed deletion is retried.
-    /// - Parameter limit: The time to wait for the server as well, for a command-line tool that exits after the
+    /// - Parameter limit: The longest time to wait for the server, for a command-line tool that exits after the
     ///   sign-out. If the server does not respond in time, the method reports ``SessionEvent/revocationFailed(_:)``,
     ///   and the revocation continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for
     ///   the server. If a refresh is under way, its response is awaited too, because its tokens must be revoked.
@@ -405,7 +406,7 @@ extension TokenManager {
     /// it at the end of a program that exits when its work is done.
     ///
     /// A call may start a refresh ahead of time and not wait for it, because its token is still valid. If the process
-    /// exits when the server has replaced the refresh token but the new one is not stored, a strict server ends the
+    /// exits after the server has replaced the refresh token and before the new one is stored, a strict server ends the
     /// session.
     /// - Parameter limit: The longest wait. The default is 30 s.
     /// - Returns: Whether nothing is left to do. It is `false` if a refresh has not ended within the limit, if the
@@ -1409,7 +1410,8 @@ extension TokenManager {
         (store as? any FileWatching)?.watchedFile?.onFailure { [weak self] failure in
             self?.publish(.storeWatchFailed(failure))
         }
-        let watch = Task { [weak self] in
+        // Detached, because it outlives the caller whose reading starts it.
+        let watch = Task.detached { [weak self] in
             for await _ in changes {
                 guard let self else { return }
                 // A reading that has not begun covers all changes so far.
@@ -1421,6 +1423,22 @@ extension TokenManager {
             }
         }
         core.withLock { $0.watch = watch }
+    }
+}
+
+// MARK: - Task-local values
+
+/// The engine's own task-local values of the current task. Sign-ins that several callers share get those of the caller
+/// that starts them, and none of the app's: their calls must not wait for a sign-in or a refresh that waits for them.
+struct SessionContext: Sendable {
+    private let refreshing = TokenManager.refreshing
+    private let unattended = UnattendedSignIn.current
+
+    /// Runs work with these values.
+    func run<Outcome: Sendable>(_ work: @Sendable () async -> Outcome) async -> Outcome {
+        await TokenManager.$refreshing.withValue(refreshing) {
+            await UnattendedSignIn.$current.withValue(unattended) { await work() }
+        }
     }
 }
 

@@ -1,4 +1,10 @@
 #if os(Linux) && !URLSession && AsyncHTTPClient
+    #if canImport(FoundationEssentials)
+        public import FoundationEssentials
+    #else
+        public import Foundation
+    #endif
+
     /// Needs the trait `URLSession`.
     @available(
         *, unavailable,
@@ -8,5 +14,19 @@
     public final class RequestSigner: Sendable {
         /// Needs the trait `URLSession`.
         public init(tokens: TokenManager) {}
+
+        // Without them, the compiler would also report that the type has no such members.
+        /// Needs the trait `URLSession`.
+        @discardableResult
+        public func sign<Request>(
+            _ attempt: inout Request, _ requirement: AuthenticationRequirement = .ifSignedIn,
+            of request: any AnyObject & Sendable
+        ) async throws(SessionError) -> SessionStamp? { nil }
+
+        /// Needs the trait `URLSession`.
+        public func recover<Request>(
+            from response: some AnyObject, body: Data = Data(), to attempt: inout Request,
+            of request: any AnyObject & Sendable
+        ) async throws(SessionError) -> Bool { false }
     }
 #endif

@@ -19,8 +19,8 @@ extension TokenManager {
     /// }
     /// ```
     ///
-    /// Tokens are sent only to the base URL's origin and the trusted origins, over https or to this machine. A request
-    /// to any other origin is not changed.
+    /// Tokens are sent only to the base URL's origin and the trusted origins, and only over https or to this machine,
+    /// unless the manager's `allowsInsecureHTTP` is `true`. A request to any other origin is not changed.
     ///
     /// If no user is signed in, or the session has expired, the request is not changed either, so that the login can
     /// pass through the same client. Only a token of a former session of this manager is removed.

@@ -76,6 +76,7 @@ struct MultipartPass {
         return nil
     }
 
+    @inline(never)
     private mutating func begin(_ part: MultipartPart) throws {
         gathered.append(part.head)
         reading =

@@ -261,6 +261,90 @@ struct UnattendedSignInTests {
         #expect(session.account.userID == "seven")
     }
 
+    @Test("a step after the registration of a guest belongs to the same automatic sign-in") func stepAfterRegistration()
+        async throws
+    {
+        let app = App { config in
+            config.automaticSignIn = { client in
+                try await Way.registersGuest.signIn(client)
+                try await client.signIn(Get("/link", .required), as: NoContent.self)
+            }
+        }
+        app.backend.beforeCall { request in
+            switch request.path {
+            case "/auth/guest/register": return .json(Self.guest)
+            case "/link": return .json(#"{"accessToken":"linked","refreshToken":"linked-refresh"}"#)
+            default: return .json(#"{"path":"/me","token":"seen"}"#)
+            }
+        }
+        #expect(await app.call().isSuccess)
+        #expect(app.transport.requests(to: "/link").map(\.bearer) == ["guest"])
+        #expect(app.transport.requests(to: "/me").map(\.bearer) == ["linked"])
+    }
+
+    @Test("automatic sign-ins to two sessions that need each other fail, and do not wait for each other") func mutual()
+        async throws
+    {
+        let second = Locked<NetworkClient?>(nil)
+        let one = App { config in
+            config.automaticSignIn = { _ in
+                let client = try #require(second.withLock { $0 })
+                let _: Echo = try await client.send(Get("/me"))
+            }
+        }
+        let other = App { config in
+            config.automaticSignIn = { [client = one.client] _ in let _: Echo = try await client.send(Get("/me")) }
+        }
+        second.withLock { $0 = other.client }
+        defer { second.withLock { $0 = nil } }
+        guard case .signInRequired = await one.call().error else {
+            Issue.record("the call was sent without a session")
+            return
+        }
+        #expect(one.transport.requests.isEmpty && other.transport.requests.isEmpty)
+    }
+
+    @TaskLocal private static var caller = "none"
+
+    @Test("no task-local value of the call that starts it reaches automaticSignIn", arguments: Way.allCases)
+    func taskLocals(way: Way) async throws {
+        let seen = Log()
+        let app = App { config in
+            config.automaticSignIn = { client in
+                seen.add(Self.caller)
+                try await way.signIn(client)
+            }
+        }
+        app.backend.beforeCall { request in
+            guard request.path == "/auth/guest/register" else { return .json(#"{"path":"/me","token":"seen"}"#) }
+            seen.add(Self.caller)
+            return .json(Self.guest)
+        }
+        let result = await Self.$caller.withValue("first") { await app.call() }
+        #expect(result.isSuccess)
+        #expect(Set(seen.lines) == ["none"])
+    }
+
+    @Test("no task-local value of the caller that starts it reaches a registration, which others may join")
+    func taskLocalsOfRegistration() async throws {
+        let seen = Log()
+        let app = App()
+        await app.tokens.restore()
+        app.backend.beforeCall { _ in
+            seen.add(Self.caller)
+            return .json(Self.guest)
+        }
+        let guests = GuestAuthService(app.client)
+        let response = try await Self.$caller.withValue("first") {
+            try await guests.registrationResponse(name: "Ada", monitor: nil) { () async throws(InvalidRequestError) in
+                seen.add(Self.caller)
+                return nil
+            }
+        }
+        #expect(response.value.id == "1")
+        #expect(seen.lines == ["none", "none"])
+    }
+
     @Test("a call fails for the store, and not for want of a session, if the store cannot be read")
     func unread() async throws {
         let store = FailingTokenStore()

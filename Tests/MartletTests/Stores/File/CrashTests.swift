@@ -163,6 +163,31 @@
             }
         }
 
+        @Test(
+            "the temporary file of a process killed while it reports a change is removed at the next write or sign-out",
+            arguments: 1...3, [false, true])
+        func killedWhileReporting(step: Int, signsOut: Bool) async throws {
+            try await TemporaryFolder.with { folder in
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [path = folder.path as String, step = step as Int] in
+                    let files = CoordinationFiles(
+                        folder: path, key: "session", time: .system, activities: nil,
+                        steps: FileSteps(reached: ProcessRun.killing(at: step)))
+                    await files.reportChange()
+                }
+                #expect(folder.names.filter { $0.hasPrefix(".session.changed.") && $0.hasSuffix(".tmp") }.count == 1)
+                let store = SecureTokenStore(storage: InMemoryStorage(), key: "session", folder: folder.path)
+                let record = StoredSession(id: SessionID(), tokens: .fresh())
+                if signsOut {
+                    try await store.update { _ in .end(EndMark(record.order)) }
+                } else {
+                    try await store.write(record)
+                }
+                let files = ["session.changed"] + (signsOut ? ["session.ended"] : []) + ["session.lock"]
+                #expect(folder.names == files)
+            }
+        }
+
         /// Checks the state after a crash. The clock stands still, so a lock that is not free would be waited for
         /// forever.
         private func expectRecovery(_ run: ProcessRun) async throws {

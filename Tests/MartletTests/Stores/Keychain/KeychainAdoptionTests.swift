@@ -236,27 +236,38 @@ import Testing
         }
     }
 
+    private static let former = FormerTokens.keychain(
+        service: "com.example.app", accessToken: "accessToken", refreshToken: "refreshToken",
+        user: { _ in SessionAccount(userID: "7") })
+
+    /// A Keychain with an item for each token.
+    private static func keychain(accessToken: String?, refreshToken: String?) -> FakeKeychain {
+        let keychain = FakeKeychain()
+        keychain.change { state in
+            state.items = [("accessToken", accessToken), ("refreshToken", refreshToken)].compactMap { account, token in
+                token.map { token in
+                    FakeKeychain.Item(
+                        isLogin: false, accessGroup: "TEAM.com.example.app", service: "com.example.app",
+                        account: account, data: Data(token.utf8), accessible: .whenUnlocked)
+                }
+            }
+        }
+        return keychain
+    }
+
+    /// The accounts of the two items that are left.
+    private static func itemsLeft(in app: KeychainApp) -> [String] {
+        app.keychain.state.items.map(\.account).filter { ["accessToken", "refreshToken"].contains($0) }
+    }
+
     @Test("two items are adopted as one session, and both are deleted after it was stored") func twoItems() async throws
     {
         for (access, refresh) in [("a", "r"), ("a", nil), (nil, "r"), (nil, nil)] as [(String?, String?)] {
-            let keychain = FakeKeychain()
-            keychain.change { state in
-                state.items = [("accessToken", access), ("refreshToken", refresh)].compactMap { account, token in
-                    token.map { token in
-                        FakeKeychain.Item(
-                            isLogin: false, accessGroup: "TEAM.com.example.app", service: "com.example.app",
-                            account: account, data: Data(token.utf8), accessible: .whenUnlocked)
-                    }
-                }
-            }
-            try await KeychainApp.with(keychain) { app in
+            try await KeychainApp.with(Self.keychain(accessToken: access, refreshToken: refresh)) { app in
                 let store = AnyTokenStore(app.store())
-                let former = FormerTokens.keychain(
-                    service: "com.example.app", accessToken: "accessToken", refreshToken: "refreshToken",
-                    user: { _ in SessionAccount(userID: "7") })
-                let isAdopted = try await store.adopt(former, deletingThem: true)
+                let isAdopted = try await store.adopt(Self.former, deletingThem: true)
                 #expect(isAdopted == (access != nil || refresh != nil))
-                #expect(!app.keychain.state.items.contains { ["accessToken", "refreshToken"].contains($0.account) })
+                #expect(Self.itemsLeft(in: app).isEmpty)
                 guard isAdopted, case .found(let session) = await store.read() else { return }
                 #expect(session.account.userID == "7")
                 #expect(session.tokens.refreshToken == refresh.map { Secret($0) })
@@ -265,6 +276,53 @@ import Testing
                 #expect(session.tokens.isExpired() == (access == nil))
             }
         }
+    }
+
+    /// The fate of the session between a kill and the next adoption, for example in an extension of the app.
+    enum Meanwhile: CaseIterable {
+        case stays, isRefreshed, ends
+    }
+
+    @Test(
+        "after a kill between the two deletions, the next launch deletes the other item and leaves the session alone",
+        arguments: Meanwhile.allCases)
+    func killedBetweenDeletions(meanwhile: Meanwhile) async throws {
+        let backend = SimulatedBackend()
+        let issued = backend.issue()
+        let keychain = Self.keychain(
+            accessToken: issued.accessToken.reveal(), refreshToken: issued.refreshToken?.reveal())
+        try await KeychainApp.with(keychain) { app in
+            let killed = killedStore(of: app, beforeDeleting: "refreshToken")
+            await #expect(throws: StorageError.self) { try await killed.adopt(Self.former, deletingThem: true) }
+            #expect(Self.itemsLeft(in: app) == ["refreshToken"])
+            let other = App(backend, store: AnyTokenStore(app.store()))
+            switch meanwhile {
+            case .stays: break
+            case .isRefreshed: try await other.tokens.refresh()
+            case .ends: await other.tokens.signOut()
+            }
+            let store = AnyTokenStore(app.store())
+            let before = await store.read()
+            let isAdoptedAgain = try await store.adopt(Self.former, deletingThem: true)
+            #expect(!isAdoptedAgain)
+            #expect(Self.itemsLeft(in: app).isEmpty)
+            #expect(await store.read() == before)
+            let next = App(backend, store: store)
+            #expect(await next.tokens.restore().isSignedIn == (meanwhile != .ends))
+            #expect(await next.call().isSuccess == (meanwhile != .ends))
+            // The refresh token of the item that was left is never sent.
+            #expect(backend.refreshCalls == (meanwhile == .isRefreshed ? 1 : 0) && backend.reuseDetected == 0)
+        }
+    }
+
+    /// The store of a process that is killed when it is about to delete an item.
+    private func killedStore(of app: KeychainApp, beforeDeleting account: String) -> AnyTokenStore {
+        var calls = app.keychain.calls
+        let delete = calls.delete
+        calls.delete = { query in query[text: .account] == account ? .notAvailable : delete(query) }
+        let storage = KeychainStorage(
+            app.settings, calls: calls, hasLogin: app.hasLogin, makeUnlockStream: { app.unlocks.listen() })
+        return AnyTokenStore(SecureTokenStore(storage: storage, key: "session", folder: app.folder))
     }
 
     @Test("the expiry is adopted, and an expired token is refreshed first") func expiry() async throws {

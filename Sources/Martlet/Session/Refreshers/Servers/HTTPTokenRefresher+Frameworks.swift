@@ -77,8 +77,9 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// Devise-JWT has no refresh tokens. A valid access token is exchanged for a new one at a route that the server
     /// adds for this purpose. The route's action authenticates the user and writes a token from
     /// `Warden::JWTAuth::UserEncoder` to `Authorization`. Up to version 0.10 of warden-jwt_auth, a route in
-    /// `dispatch_requests` does this by itself; later versions ignore the token there. The session ends if the app does
-    /// not run before the token expires.
+    /// `dispatch_requests` does this by itself; later versions ignore the token there. The session ends if the token
+    /// expires before it is exchanged. A refresh starts only shortly before that; run ``TokenManager/keepFresh()``, or
+    /// raise ``SessionPolicy/leewayFraction`` and ``SessionPolicy/maximumLeeway``.
     ///
     /// Source: <https://github.com/waiting-for-dev/devise-jwt>, "Dispatch requests", and
     /// <https://github.com/waiting-for-dev/warden-jwt_auth/blob/master/CHANGELOG.md>, "0.11.0"
