@@ -5,7 +5,8 @@
 #                                                     seeds start at FIRST, or at a random number
 #   scripts/fuzz.sh faults [SECONDS [NAME…]]          puts each fault of Fuzzing/Faults into a copy of the engine, and
 #                                                     fails unless the fuzzer or the search finds it in time; those
-#                                                     with a "Finder" are for the random orders of sign-ins
+#                                                     with a "Finder" are for the random orders of sign-ins; without a
+#                                                     NAME, it also prints the rules that no fault has broken
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -77,6 +78,14 @@ fuzz_until_violation() {
     cat "$scratch/run.$found"
 }
 
+# Prints the rules in source files that no fault of the run has broken. A fault that the fuzzer finds does not reach the
+# search, so most rules of the search are among them.
+print_unbroken() {
+    echo "rules of the $1 that no fault has broken:"
+    perl -0ne 'print "$1\n" while /(?:\brule:|\bcase \w+ =)\s*"([^"]*)"/g' "${@:2}" |
+        grep -vxFf "$scratch/broken" | sed 's/^/  /' || true
+}
+
 faults() {
     local duration=${1:-60} log=$scratch/log count=0 missed=0 patch name start tool found first
     shift || true
@@ -112,10 +121,15 @@ faults() {
                 >"$log" 2>&1 || found="search, $((SECONDS - start)) s"
         fi
         if [[ $found == MISSED ]]; then missed=$((missed + 1)); fi
+        sed -n 's/^VIOLATION  //p' "$log" >>"$scratch/broken"
         printf '%-30s %-16s %s\n' "$name" "$found" \
             "$( (grep -m 1 '^VIOLATION' "$log" || tail -n 1 "$log") | sed 's/^VIOLATION  //')"
         patch --directory "$scratch" --strip 1 --reverse --silent --no-backup-if-mismatch <"$patch"
     done
+    if (($# == 0)); then
+        print_unbroken fuzzer Fuzzing/Sources/MartletFuzz/Judgement/Invariant+*.swift
+        print_unbroken search Fuzzing/Sources/MartletSearch/World/Rules.swift
+    fi
     printf '%s faults, %s missed\n' "$count" "$missed"
     ((missed == 0))
 }

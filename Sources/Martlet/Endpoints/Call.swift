@@ -49,26 +49,31 @@ public struct Call<Response: Decodable & Sendable>: APIRequest {
 
     /// Creates a GET.
     public static func get(
-        _ path: RequestPath, query: Query = [:], authentication: AuthenticationRequirement = .ifSignedIn
-    ) -> Call { Call(.get, path, query: query, authentication: authentication) }
+        _ path: RequestPath, query: Query = [:], headers: HTTPFields = [:],
+        authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.get, path, query: query, headers: headers, authentication: authentication) }
 
     /// Creates a POST.
     public static func post(
-        _ path: RequestPath, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
-    ) -> Call { Call(.post, path, body: body, authentication: authentication) }
+        _ path: RequestPath, _ body: RequestBody? = nil, query: Query = [:], headers: HTTPFields = [:],
+        authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.post, path, query: query, headers: headers, body: body, authentication: authentication) }
 
     /// Creates a PUT.
     public static func put(
-        _ path: RequestPath, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
-    ) -> Call { Call(.put, path, body: body, authentication: authentication) }
+        _ path: RequestPath, _ body: RequestBody? = nil, query: Query = [:], headers: HTTPFields = [:],
+        authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.put, path, query: query, headers: headers, body: body, authentication: authentication) }
 
     /// Creates a PATCH.
     public static func patch(
-        _ path: RequestPath, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
-    ) -> Call { Call(.patch, path, body: body, authentication: authentication) }
+        _ path: RequestPath, _ body: RequestBody? = nil, query: Query = [:], headers: HTTPFields = [:],
+        authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.patch, path, query: query, headers: headers, body: body, authentication: authentication) }
 
     /// Creates a DELETE.
     public static func delete(
-        _ path: RequestPath, authentication: AuthenticationRequirement = .ifSignedIn
-    ) -> Call { Call(.delete, path, authentication: authentication) }
+        _ path: RequestPath, query: Query = [:], headers: HTTPFields = [:],
+        authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.delete, path, query: query, headers: headers, authentication: authentication) }
 }

@@ -29,6 +29,25 @@ import Testing
         #expect(await states?.next() == nil)
     }
 
+    @Test("every shorthand for a call takes a query, header fields and, where it may have one, a body")
+    func shorthands() async throws {
+        let transport = StubTransport { _ in .status(204) }
+        let client = client(transport)
+        let (query, fields, body): (Query, HTTPFields, String) = (["a": 1], [.from: "b"], "c")
+        for call in [
+            Call<NoContent>.get("/x", query: query, headers: fields),
+            .post("/x", .json(body), query: query, headers: fields),
+            .put("/x", .json(body), query: query, headers: fields),
+            .patch("/x", .json(body), query: query, headers: fields),
+            .delete("/x", query: query, headers: fields),
+        ] {
+            try await client.send(call)
+        }
+        #expect(transport.requests.map(\.method) == [.get, .post, .put, .patch, .delete])
+        #expect(transport.requests.allSatisfy { $0.path == "/x?a=1" && $0.headers[.from] == "b" })
+        #expect(transport.requests.map(\.text) == ["", "\"c\"", "\"c\"", "\"c\"", ""])
+    }
+
     @Test("a sign-in without a manager sends nothing, because its session would be lost")
     func signInWithoutManager() async throws {
         let transport = StubTransport { _ in .json(#"{"accessToken":"a","refreshToken":"b"}"#) }

@@ -6,6 +6,8 @@ extension Facts {
     struct Ending {
         let life: Life
         let family: Int
+        /// The position at which the sign-out or sign-in began.
+        let asked: Int
         /// The position in the history from which the session is over.
         let position: Int
         let isSignOut: Bool
@@ -17,20 +19,18 @@ extension Facts {
             guard call.isWithdrawn, let family = call.family, let end = call.response?.position else {
                 return ending(by: call).map { [$0] } ?? []
             }
-            let former = call.held.map { Ending(life: call.life, family: $0, position: end, isSignOut: false) }
-            return [Ending(life: call.life, family: family, position: end, isSignOut: true)]
-                + (former.map { [$0] } ?? [])
+            let former = call.held.map { call.ending(of: $0, at: end, isSignOut: false) }
+            return [call.ending(of: family, at: end, isSignOut: true)] + (former.map { [$0] } ?? [])
         }
     }
 
     private func ending(by call: Call) -> Ending? {
         guard let held = call.held, let response = call.response else { return nil }
         switch (call.kind, response.reply) {
-        case (.signOut, .done) where call.cancelled == nil:
-            return Ending(life: call.life, family: held, position: response.position, isSignOut: true)
+        case (.signOut, .done): return call.ending(of: held, at: response.position, isSignOut: true)
         case (.signIn, .signedIn(let family)) where family != held,
             (.login, .signedIn(let family)) where family != held:
-            return Ending(life: call.life, family: held, position: response.position, isSignOut: false)
+            return call.ending(of: held, at: response.position, isSignOut: false)
         default: return nil
         }
     }
@@ -79,7 +79,40 @@ extension Facts {
 
     /// The sign-ins and sign-outs of a process that were in progress at a position.
     func changes(in life: Life, at position: Int) -> [Call] {
-        calls.filter { $0.life == life && $0.kind.endsSessions && $0.position < position && position < $0.end }
+        calls.filter { $0.life == life && ($0.effect ?? .max) < position && position < $0.end }
+    }
+}
+
+// MARK: - What the server and the clock excuse
+
+extension Facts {
+    /// Whether the server had refused a session before a position. A refusal of a spent token concerns the session only
+    /// if the server then ends it, or if its newer tokens were not in the store.
+    func isRefused(_ family: Int, before position: Int = .max) -> Bool {
+        sends.contains { send in
+            guard send.token.family == family, let refused = send.refused, refused.position < position
+            else { return false }
+            if refused.reason != .spent || script.endsReusedSessions { return true }
+            return (store.durable[send.token.next] ?? .max) > refused.position
+        }
+    }
+
+    /// Whether the wall clock was set after a token was issued and before a process read it, or a newer one, from the
+    /// disk. The process estimates the age of what it reads by that clock.
+    func hasWrongAge(_ token: TokenName, in life: Life, before last: Int) -> Bool {
+        let issued = sends.filter { $0.token.next == token }.compactMap(\.committed).min()
+        // A former library's session is older than all else.
+        let start = token.family == former?.family ? nil : start(of: token.family)
+        let stored = issued ?? start?.position ?? -1
+        return events.contains { position, other, event in
+            guard other == life, time(position) <= time(last) else { return false }
+            switch event {
+            case .restored(let stamp?), .storeRecovered(let stamp?), .adopted(let stamp):
+                return stamp.rotation >= token.number && family(of: stamp.session) == token.family
+                    && wallClockChanges.contains { stored < $0 && $0 < position }
+            default: return false
+            }
+        }
     }
 }
 
@@ -139,6 +172,10 @@ extension Facts {
 }
 
 extension Facts.Call {
+    fileprivate func ending(of family: Int, at position: Int, isSignOut: Bool) -> Facts.Ending {
+        Facts.Ending(life: life, family: family, asked: self.position, position: position, isSignOut: isSignOut)
+    }
+
     /// Whether a user signs in to the session of the process.
     var startsSession: Bool {
         switch kind {

@@ -37,6 +37,10 @@ struct Facts {
             guard let delivered, brokeOff == nil, !isLate else { return false }
             return delivered < min(abandoned ?? .max, death ?? .max)
         }
+        /// Whether the process knows that the request has not left the device.
+        var isKnownUnsent: Bool {
+            isUnsent && !isLate && (delivered ?? .max) < min(abandoned ?? .max, death ?? .max)
+        }
         /// Whether the process received the token's successor.
         var receivedSuccessor: Bool { isResultKnown && refused == nil }
     }
@@ -66,8 +70,14 @@ struct Facts {
         var arrived: Int?
         var hasArrived: Bool { arrived != nil }
 
-        /// The position from which the call has no effect any more.
-        var end: Int { cancelled == nil ? response?.position ?? .max : .max }
+        /// The position at which its process was killed while the call was in progress.
+        var death: Int?
+
+        /// The position from which the call has no effect any more. A sign-in and a sign-out return only when the store
+        /// has answered, even if they are cancelled.
+        var end: Int { response?.position ?? death ?? .max }
+        /// The position from which a sign-in or sign-out may end a session. A sign-in may do so once its tokens arrive.
+        var effect: Int? { kind == .signOut ? position : startsSession ? arrived : nil }
         /// The family of the session that the process reported when the call began.
         var held: Int? { if case .session(let family) = situation { family } else { nil } }
     }
@@ -81,8 +91,9 @@ struct Facts {
     private(set) var store = StoreHistory()
     private(set) var jumps: [(position: Int, duration: Duration)] = []
     private(set) var wallClockChanges: [Int] = []
-    /// The positions at which the network came back.
+    /// The positions at which the network came back, and those at which it went.
     private(set) var reconnections: [Int] = []
+    private(set) var disconnections: [Int] = []
     private(set) var plainRequests: [(position: Int, life: Life, cookie: Int?)] = []
     /// The positions at which the app emptied its client without a manager, and the number of times it had done so
     /// until then.
@@ -97,7 +108,6 @@ struct Facts {
     private(set) var adoptionNotes: [Int] = []
     /// The position at which all faults end.
     private(set) var repaired = Int.max
-    private(set) var rejectedFamilies: Set<Int> = []
     private var indices: [Int: Int] = [:]
     /// The tokens that refreshers have got and not sent yet: the number of each, and the state of the lock when the
     /// process requested it again.
@@ -133,7 +143,6 @@ struct Facts {
         case .commits(let send, _), .repeats(let send, _): sends[send - 1].committed = position
         case .refuses(let send, let reason):
             sends[send - 1].refused = (position, reason)
-            rejectedFamilies.insert(sends[send - 1].token.family)
         case .breaks(let send, _, let retryAfter, let isUnsent):
             sends[send - 1].brokeOff = position
             (sends[send - 1].isUnsent, sends[send - 1].retryAfter) = (isUnsent, retryAfter)
@@ -154,7 +163,8 @@ struct Facts {
         case .disk(let life, let event): add(event, of: life, at: position)
         case .jumps(let duration): addJump(by: duration, at: position)
         case .setsWallClock: wallClockChanges.append(position)
-        case .connects(true): reconnections.append(position)
+        case .connects(let isConnected):
+            if isConnected { reconnections.append(position) } else { disconnections.append(position) }
         case .plainRequest(let life, let cookie, _): plainRequests.append((position, life, cookie))
         case .accountRequest(let life, let call, let account, let token):
             accountRequests.append((life, call, account, token))
@@ -178,6 +188,8 @@ struct Facts {
         var call = new
         if case .signIn(let family) = call.kind { (call.family, call.arrived) = (family, call.position) }
         if case .adoption = call.kind { adopting[call.life] = call.number }
+        // The code of a killed process may still run until it next waits for the simulation.
+        if store.deaths[call.life] != nil { call.death = call.position }
         calls.append(call)
     }
 
@@ -194,6 +206,9 @@ struct Facts {
         }
         guard case .killed = event else { return }
         for index in sends.indices where sends[index].life == life { sends[index].death = position }
+        for index in calls.indices where calls[index].life == life && calls[index].response == nil {
+            calls[index].death = position
+        }
     }
 
     private mutating func addJump(by duration: Duration, at position: Int) {

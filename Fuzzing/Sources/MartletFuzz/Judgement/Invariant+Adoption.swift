@@ -40,7 +40,7 @@ extension Invariant {
         {
             return "the former tokens were deleted at \(facts.time(removal).text), before any record was written"
         }
-        guard isEmpty, !facts.rejectedFamilies.contains(former.family),
+        guard isEmpty, !facts.isRefused(former.family),
             !facts.calls.contains(where: \.kind.endsSessions),
             facts.formerRemoval != nil || !facts.adoptionNotes.isEmpty,
             case .settles(_, _, _, let stored)? = facts.history.entries.last?.what

@@ -6,13 +6,10 @@ import MartletTesting
 extension Invariant {
     static let everyCallReturns = Invariant(rule: "Every call returns, and in time.") { facts in
         for call in facts.calls {
-            guard let response = call.response?.position else {
-                if facts.store.deaths[call.life] != nil { continue }
-                return "call \(call.number) of process \(call.life.process) never returned"
-            }
+            guard call.end < .max else { return "call \(call.number) of process \(call.life.process) never returned" }
             guard let limit = facts.limit(of: call) else { continue }
-            let time = facts.elapsed(from: call.position, to: response)
-            if time > limit { return "call \(call.number) returned after \(time.text)" }
+            let time = facts.elapsed(from: call.position, to: call.end)
+            if time > limit { return "call \(call.number) was in progress for \(time.text)" }
         }
         return nil
     }
@@ -44,7 +41,7 @@ extension Invariant {
             guard let (position, reply) = call.response, let held = call.held,
                 let token = facts.validToken(of: held, in: call), !facts.isWithheld(reply, in: call.life, at: position),
                 !facts.calls.contains(where: {
-                    $0.life == call.life && $0.kind.endsSessions && $0.position < position && call.position < $0.end
+                    $0.life == call.life && ($0.effect ?? .max) < position && call.position < $0.end
                 })
             else { continue }
             switch (call.kind, reply) {
@@ -259,9 +256,7 @@ extension Facts {
         guard let token = handedOut.map(\.token).max(by: { $0.number < $1.number }),
             let issued = issuedAt(token), time(end) < issued + .seconds(lifetime)
         else { return nil }
-        // A process that read the token from the disk estimates its age by the wall clock.
-        guard wallClockChanges.allSatisfy({ $0 > end }) else { return nil }
-        return token
+        return hasWrongAge(token, in: call.life, before: end) ? nil : token
     }
 
     /// The time at which the server issued a token, as far as processes can know.
@@ -362,6 +357,27 @@ extension Invariant {
             let isRejected = exchange.status == 401 && (exchange.answeredAt ?? .zero) < limit ?? .zero
             last = isRejected ? exchange.token : nil
             rejections[call.number] = (count, last)
+        }
+        return nil
+    }
+
+    static let waitingCallsAreSent = Invariant(
+        rule: "A call that waits for a network goes out when there is one again."
+    ) { facts in
+        // With slots or interceptors, a call may wait for something else.
+        guard let limit = facts.script.habits.connectivityTimeout, facts.script.slots == nil,
+            facts.script.interceptor == .none
+        else { return nil }
+        for call in facts.calls {
+            guard case .request(let plan) = call.kind, plan.kind == .plain, plan.body != .ofUnknownLength,
+                case (let end, .failed(.offline))? = call.response,
+                let comeback = facts.reconnections.last(where: { call.position < $0 && $0 < end }),
+                facts.elapsed(from: comeback, to: end) > .zero,
+                facts.time(comeback) < facts.time(call.position) + limit,
+                !facts.disconnections.contains(where: { comeback < $0 && $0 < end }),
+                let last = facts.requests.last(where: { $0.exchange.call == call.number }), last.position < comeback
+            else { continue }
+            return "call \(call.number) was not sent when the network was back at \(facts.time(comeback).text)"
         }
         return nil
     }

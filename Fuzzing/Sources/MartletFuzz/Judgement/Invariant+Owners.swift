@@ -22,7 +22,7 @@ extension Invariant {
         for (position, exchange) in facts.requests {
             guard let token = exchange.token, facts.allowsRefresh(exchange.call),
                 let obtained = facts.obtainedAt(token, before: position),
-                facts.wallClockChanges.allSatisfy({ $0 > position })
+                !facts.hasWrongAge(token, in: exchange.life, before: position)
             else { continue }
             // The process may have looked at the clock before it jumped. Dates in a record are rounded.
             let now = facts.time(position) - facts.jump(before: position) - .milliseconds(1)
@@ -151,7 +151,12 @@ extension Invariant {
                 facts.store.hasRead(guest.life, from: -1, to: guest.position),
                 !facts.store.hasFound(old.family, guest.life, before: change.position),
                 !facts.endings.contains(where: { $0.family == old.family && $0.position < change.position }),
-                !facts.rejectedFamilies.contains(old.family)
+                // A sign-out ends all earlier sign-ins, also those that its process has not read.
+                !facts.calls.contains(where: {
+                    $0.kind == .signOut && $0.position < change.position && facts.precedes(old.family, endOf: $0)
+                        && old.family != facts.former?.family
+                }),
+                !facts.isRefused(old.family, before: change.position)
             else { continue }
             return "session \(new.family) of a guest has replaced that of call \(user.number) at "
                 + "\(facts.time(change.position).text)"

@@ -83,19 +83,15 @@ extension Invariant {
             // The end of a session that another process has started since then ends this session too.
             let followers = facts.sends.filter { $0.life != life && facts.isFollowed(family, by: $0.token.family) }
             let families = Set(followers.map(\.token.family)).union([family])
-            let cause = facts.sends.contains { send in
-                families.contains(send.token.family) && send.position < position
-                    && (!send.isResultKnown || facts.isUnsaved(send)
-                        || facts.store.hasLockTrouble(send, before: position))
+            let refusals = facts.sends.filter {
+                families.contains($0.token.family) && ($0.refused?.position ?? .max) < position
             }
-            // The journal says that a refresh is in progress. It remains in the record if its process died or signed
-            // out before it sent anything, or if a slow disk wrote it after the process had stopped waiting.
-            let journals = families.flatMap { facts.store.journals(of: $0, before: position) }
-            let isJournaled = journals.contains {
-                $0.life != life || facts.hasTrouble(life, from: $0.requested, to: $0.completed ?? position)
-                    || facts.hasTimedOut(after: $0)
+            let earlier = facts.sends.filter { $0.position < position }
+            let hasCause = refusals.contains { refusal in
+                earlier.contains { facts.isInDoubt(refusal.token, because: $0, at: position) }
+                    || facts.isJournaled(refusal, in: life, at: position)
             }
-            if cause || isJournaled { continue }
+            if hasCause { continue }
             return "process \(life.process) lost a rotation of session \(family) without a cause"
         }
         return nil
@@ -132,6 +128,26 @@ extension Invariant {
     }
 }
 
+extension Invariant {
+    static let receivedTokensAreKept = Invariant(
+        rule: "New tokens that a process has received are stored or revoked, even if they are late."
+    ) { facts in
+        for send in facts.sends {
+            guard let committed = send.committed, let delivered = send.delivered, committed < delivered,
+                send.brokeOff == nil, facts.store.deaths[send.life] == nil, !facts.isRefused(send.token.family),
+                // A refresher that heeds its cancellation returns at once, without the tokens.
+                send.abandoned.map({ facts.time($0) < facts.time(delivered) }) ?? true
+            else { continue }
+            let isKept = facts.store.operations.contains { operation in
+                operation.written.map { $0.family == send.token.family && $0.number > send.token.number } ?? false
+            }
+            if isKept || facts.isRevoked(send.token.family) { continue }
+            return "process \(send.life.process) dropped \(send.token.next.text), which refresh \(send.number) returned"
+        }
+        return nil
+    }
+}
+
 // MARK: - Backoff and budget
 
 extension Invariant {
@@ -139,14 +155,13 @@ extension Invariant {
         rule: "After a failed refresh, the server gets the token again only after the backoff or its Retry-After."
     ) { facts in
         for (index, failed) in facts.sends.enumerated() {
-            guard let delivered = failed.delivered, failed.end == delivered, failed.brokeOff != nil, !failed.isLate
+            guard let delivered = failed.delivered, failed.end == delivered, !failed.isLate,
+                let wait = failed.retryAfter.map({ min($0, .seconds(900)) })
             else { continue }
-            let wait = min(facts.backoff(after: failed) ?? .zero, .seconds(900))
             for next in facts.sends[(index + 1)...]
             where next.life == failed.life && next.token == failed.token && next.position > delivered {
                 let pause = facts.time(next.position) - facts.time(delivered)
                 if pause >= wait || facts.isReset(failed.life, from: delivered, to: next.position) { continue }
-                if facts.hasReconnected(from: delivered, to: next.position) { continue }
                 return "refresh \(next.number) sent \(next.token.text) \(pause.text) after refresh \(failed.number), "
                     + "which had to wait \(wait.text)"
             }
@@ -156,12 +171,12 @@ extension Invariant {
             switch failure.kind {
             case .connection where !failure.mayHaveSpentToken && backoff > .seconds(1):
                 return "process \(life.process) waits \(backoff.text) for a server that it did not reach"
-            case .status where backoff <= .zero:
-                return "process \(life.process) may ask a server again at once that has answered with an error"
+            case .status where backoff <= .zero, .timedOut where backoff <= .zero && failure.mayHaveSpentToken:
+                return "process \(life.process) may ask a server again at once that has failed"
             default: continue
             }
         }
-        return nil
+        return facts.earlyRefresh
     }
 
     static let nextUserIsNotHeldUp = Invariant(
@@ -203,20 +218,31 @@ extension Invariant {
 }
 
 extension Facts {
-    /// The time that the process had to wait after a failed refresh, as the server or the process itself had announced.
-    fileprivate func backoff(after failed: Send) -> Duration? {
-        // Zero does not ask for a delay.
-        if let retryAfter = failed.retryAfter, retryAfter > .zero { return retryAfter }
-        guard let delivered = failed.delivered else { return nil }
-        for (position, life, event) in events where position > delivered && life == failed.life {
-            guard time(position) == time(delivered) else { return nil }
-            switch event {
-            case .refreshReplayed: return nil
-            case .refreshFailed(let stamp, _, let backoff)
-            where family(of: stamp.session) == failed.token.family && stamp.rotation == failed.token.number:
-                return backoff
-            default: break
+    /// Whether a process has revoked a session, or has tried to.
+    fileprivate func isRevoked(_ family: Int) -> Bool {
+        history.entries.contains { entry in
+            switch entry.what {
+            case .revokes(_, family), .missesRevocation(_, family): true
+            default: false
             }
+        }
+    }
+
+    /// A refresh that was sent during a backoff that its process had announced, for any failure. A process may report a
+    /// failure after the clock has jumped.
+    fileprivate var earlyRefresh: String? {
+        for (position, life, event) in events {
+            guard case .refreshFailed(let stamp, let failure, let backoff) = event,
+                let family = family(of: stamp.session)
+            else { continue }
+            let token = TokenName(family: family, number: stamp.rotation)
+            let failedAt = time(position) - jump(before: position)
+            guard let next = sends.first(where: { $0.life == life && $0.token == token && $0.decidedAt > position }),
+                time(next.position) < failedAt + backoff, !isReset(life, from: position, to: next.position),
+                !(failure.mayBeOfNetwork && hasReconnected(from: position, to: next.position))
+            else { continue }
+            return "refresh \(next.number) sent \(token.text) at \(time(next.position).text), during the backoff of "
+                + "\(backoff.text) that began at \(failedAt.text)"
         }
         return nil
     }
@@ -277,6 +303,33 @@ extension Facts {
         }
     }
 
+    /// Whether a refresh leaves it in doubt whether the server has replaced a token: the token that it sent, or the next
+    /// one, which another process may have sent if this one had lost the lock or released it after a time limit.
+    fileprivate func isInDoubt(_ token: TokenName, because send: Send, at position: Int) -> Bool {
+        let hasLockTrouble = store.hasLockTrouble(send, before: position)
+        if send.token.next == token { return hasLockTrouble || send.abandoned != nil }
+        guard send.token == token else { return false }
+        if send.isKnownUnsent { return hasLockTrouble || !isJournalRemoved(after: send) }
+        return hasLockTrouble || !send.isResultKnown || isUnsaved(send)
+    }
+
+    /// Whether a process could remove the journal of a refresh that has not left the device.
+    private func isJournalRemoved(after send: Send) -> Bool {
+        let removal = store.operations.first { $0.life == send.life && $0.isUpdate && $0.requested > send.end }
+        guard let removal, let completed = removal.completed else { return false }
+        return !hasTrouble(send.life, from: removal.requested, to: completed)
+    }
+
+    /// Whether the record had a journal, which says that a refresh is in progress, before a refused refresh wrote its
+    /// own. A journal remains if its process died or signed out before it sent anything, or if a slow disk wrote it
+    /// after the process had stopped waiting.
+    fileprivate func isJournaled(_ refusal: Send, in life: Life, at position: Int) -> Bool {
+        store.journals(of: refusal.token, before: refusal.decidedAt).contains {
+            $0.life != life || hasTrouble(life, from: $0.requested, to: $0.completed ?? position)
+                || hasTimedOut(after: $0)
+        }
+    }
+
     /// Whether the clock jumped past the time limit of a refresh that was about to send its token.
     fileprivate func hasTimedOut(after journal: StoreHistory.Operation) -> Bool {
         guard let completed = journal.completed else { return false }
@@ -322,8 +375,8 @@ extension Facts {
         }
         // No process knows the age of a former token.
         if let former, send.token == TokenName(family: former.family, number: 0) { return nil }
-        // A process that read the token from the disk estimates its age by the wall clock.
-        guard let issued = issuedAt(send.token), wallClockChanges.allSatisfy({ $0 > send.position }) else { return nil }
+        guard let issued = issuedAt(send.token), !hasWrongAge(send.token, in: send.life, before: send.position)
+        else { return nil }
         return start - issued < .seconds(lifetime) / 2 ? (start, never) : nil
     }
 
@@ -361,5 +414,15 @@ extension Facts {
             return (.seconds(Int64.max), .seconds(Int64.max))
         }
         return (time(end) - jump(before: end), time(end))
+    }
+}
+
+extension RefreshError {
+    /// Whether the return of a network ends the backoff.
+    fileprivate var mayBeOfNetwork: Bool {
+        switch kind {
+        case .offline, .connection, .timedOut: retryAfter == nil
+        default: false
+        }
     }
 }

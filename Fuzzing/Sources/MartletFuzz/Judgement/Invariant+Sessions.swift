@@ -55,15 +55,9 @@ extension Invariant {
     static let endedSessionsAreRevoked = Invariant(
         rule: "The tokens of a session that its user ended are revoked, unless the server stays out of reach."
     ) { facts in
-        let refused = facts.calls.compactMap { call -> (life: Life, family: Int)? in
-            guard let family = call.family, call.hasArrived, call.cancelled == nil else { return nil }
-            switch call.response?.reply {
-            case .refused(.sessionChanged), .refused(.signedOut), .failed(.sessionChanged): return (call.life, family)
-            default: return nil
-            }
-        }
-        for (life, family) in facts.endings.map({ ($0.life, $0.family) }) + refused
-        where facts.store.deaths[life] == nil && !facts.rejectedFamilies.contains(family) {
+        let ended = facts.endings.filter { !facts.hasExpired(during: $0) }.map { ($0.life, $0.family) }
+        // A process that is killed forgets what it had to revoke.
+        for (life, family) in ended + facts.refusedSignIns where facts.store.deaths[life] == nil {
             var misses = 0
             let isRevoked = facts.history.entries.contains { entry in
                 switch entry.what {
@@ -108,9 +102,14 @@ extension Invariant {
         }
         for (position, life, event) in facts.events {
             // An expiry in another process is reported as one.
-            guard case .signedOutElsewhere(let session?) = event, let family = facts.family(of: session),
-                !facts.calls.contains(where: { $0.position < position && $0.kind.endsSessions })
+            guard case .signedOutElsewhere(let session?) = event, let family = facts.family(of: session)
             else { continue }
+            // A sign-in that could not be written yields to a sign-out that its process had not read.
+            let isLate = facts.start(of: family).map(facts.isStoredLate) ?? false
+            let isEnded = facts.calls.contains {
+                $0.life != life && ($0.effect ?? .max) < position && (isLate || facts.precedes(family, endOf: $0))
+            }
+            if isEnded { continue }
             return
                 "process \(life.process) reports session \(family) as signed out elsewhere, but no process signed out"
         }
@@ -173,6 +172,26 @@ extension Invariant {
 }
 
 extension Facts {
+    /// The sign-ins whose tokens a process has got and not used.
+    fileprivate var refusedSignIns: [(Life, Int)] {
+        calls.compactMap { call in
+            guard let family = call.family, call.hasArrived else { return nil }
+            switch call.response?.reply {
+            case .refused(.sessionChanged), .refused(.signedOut), .refused(.cancelled), .failed(.sessionChanged):
+                return (call.life, family)
+            default: return nil
+            }
+        }
+    }
+
+    /// Whether a session expired while its user was ending it. Its tokens need no revocation then.
+    fileprivate func hasExpired(during ending: Ending) -> Bool {
+        expiries.contains {
+            $0.life == ending.life && $0.family == ending.family && time($0.position) >= time(ending.asked)
+                && time($0.position) <= time(ending.position)
+        }
+    }
+
     /// Whether another process deleted or replaced the record of a session, and then was killed or could not read that
     /// record. A process that has read nothing also deletes a record that it cannot read. Only that process knew that
     /// the tokens had to be revoked.
@@ -244,8 +263,7 @@ extension Facts {
     /// to end it.
     fileprivate func wasSignedIn(_ life: Life, to family: Int, before last: Int) -> Bool {
         let isChanging = calls.contains {
-            $0.life == life && $0.kind.endsSessions && $0.position < last
-                && ($0.end >= last || time($0.end) == time(last))
+            $0.life == life && ($0.effect ?? .max) < last && ($0.end >= last || time($0.end) == time(last))
         }
         if isChanging { return false }
         let latest = events.last { position, other, event in

@@ -55,7 +55,8 @@ extension Invariant {
                 }),
                 // A sign-out needs no lock. Neither does ending a session that has already expired.
                 !facts.calls.contains(where: {
-                    $0.life == change.life && $0.kind.endsSessions && $0.position < change.position
+                    $0.life == change.life && ($0.effect ?? .max) < change.position
+                        && facts.precedes(old.family, endOf: $0)
                 }),
                 !facts.expiries.contains(where: {
                     $0.life == change.life && $0.family == old.family && $0.position < change.position
@@ -82,10 +83,10 @@ extension Invariant {
             return (family, family == facts.former?.family ? nil : call)
         }
         for (family, call) in signIns + (facts.script.start == .nothing ? [] : [(1, nil)])
-        where !facts.rejectedFamilies.contains(family) {
+        where !facts.isRefused(family) {
             let isFollowed = facts.calls.contains { other in
-                guard other.kind.endsSessions, other.number != call?.number else { return false }
-                let end = min(other.end, facts.store.deaths[other.life] ?? .max)
+                guard other.effect != nil, other.number != call?.number else { return false }
+                let end = other.end
                 if end > call?.position ?? -1 { return true }
                 guard let call else { return false }
                 // No process can know the order of two sign-ins that both returned before they were stored, or of two
@@ -131,7 +132,7 @@ extension Invariant {
 
 extension Facts {
     /// Whether a sign-in returned before its record was stored.
-    fileprivate func isStoredLate(_ call: Call) -> Bool {
+    func isStoredLate(_ call: Call) -> Bool {
         guard let family = call.family, let response = call.response?.position else { return false }
         return (store.durable[TokenName(family: family, number: 0)] ?? .max) > response
     }
@@ -141,7 +142,7 @@ extension Facts {
     fileprivate func isOrderedByWrongClock(_ call: Call, _ later: Int, _ change: StoreHistory.Change) -> Bool {
         guard let other = start(of: later) else { return false }
         let isTold = events.contains { position, life, event in
-            life == call.life && event == .orderedByClock && position < change.position
+            life == call.life && event == .orderedByClock && call.position < position && position < change.position
         }
         return isTold && wallClockChanges.contains { call.position < $0 && $0 < other.position }
     }

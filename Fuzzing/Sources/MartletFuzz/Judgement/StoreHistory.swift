@@ -215,8 +215,15 @@ extension StoreHistory {
         send.lock == .requested || send.lock == .lost
     }
 
-    /// The operations that stored a journal of a session before a position.
-    func journals(of family: Int, before position: Int) -> [Operation] {
-        operations.filter { $0.writesJournal && $0.written?.family == family && $0.requested < position }
+    /// The operations that stored a journal of a token before a position, if the journal had not been removed by then.
+    func journals(of token: TokenName, before position: Int) -> [Operation] {
+        let writes = operations.filter { $0.written == token && $0.requested < position }
+        return writes.filter { journal in
+            journal.writesJournal
+                && !writes.contains {
+                    !$0.writesJournal && !$0.hasFailed && $0.requested > journal.requested
+                        && $0.completed ?? .max < position
+                }
+        }
     }
 }

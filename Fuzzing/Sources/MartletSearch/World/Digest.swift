@@ -149,13 +149,13 @@ struct Digest {
             add(server.current - base)
             add(server.end.map { $0 == .withdrawn ? 1 : $0 == .reuse ? 2 : 3 } ?? 0)
             add(instant: server.replacedAt ?? now - .seconds(1000))
-            for numbers in [rules.stored, rules.knownSpent, rules.rejected] {
+            for numbers in [rules.stored, rules.knownSpent, rules.rejected, rules.unjournaled] {
                 // Tokens older than those that appear no longer matter.
                 add(numbers.reduce(0) { bits, number in bits | 1 << max(min(number - base + 8, 40), 0) } & ~0b11_1111)
             }
             let flags = [
                 rules.isInDoubt, rules.isRefused, rules.isEndedByUser, rules.isEndedElsewhere, rules.isOver,
-                rules.hasStarted, rules.hasExpired,
+                rules.hasStarted, rules.hasExpired, rules.hasHiddenReuse,
             ]
             for time in rules.earlyRefreshes where time + world.setting.policy.refreshWindow > now {
                 add(instant: time)
@@ -259,8 +259,8 @@ extension World {
         digest.add(disk.lockWaiters.count)
         digest.add((disk.isLockBroken ? 1 : 0) + (disk.hasUnreadChange ? 2 : 0) + (disk.changes == nil ? 4 : 0))
         digest.add(
-            (rules.hasStoreTrouble ? 1 : 0) + (rules.hasLockTrouble ? 2 : 0) + (rules.hasReportedFailure ? 4 : 0)
-                + (rules.hasLateRequest ? 8 : 0) + (rules.hasUserActed ? 16 : 0))
+            (rules.hasStoreFailed ? 1 : 0) + (rules.hasSignOutTrouble ? 2 : 0) + (rules.hasReportedFailure ? 4 : 0)
+                + (disk.hasLockFailed ? 8 : 0) + (rules.hasUserActed ? 16 : 0))
         digest.add(disk.operations.count)
         for operation in disk.operations { digest.add(operation, of: disk) }
         for exchange in server.exchanges {

@@ -40,8 +40,13 @@ struct Rules {
         var knownSpent: Set<Int> = []
         /// The numbers of the access tokens that were reported as rejected.
         var rejected: Set<Int> = []
-        /// Whether the fate of one of its refresh tokens has been unknown.
+        /// The numbers of the refresh tokens that were sent while the store contained no journal of them.
+        var unjournaled: Set<Int> = []
+        /// Whether the fate of its stored refresh token is unknown.
         var isInDoubt = false
+        /// Whether the server has ended it because of a spent token, and the process could not know that the token was
+        /// spent: the request arrived late, or was sent without a journal or without the lock.
+        var hasHiddenReuse = false
         /// Whether the process has received a refusal.
         var isRefused = false
         /// Whether a user has signed in or out here since it started.
@@ -60,15 +65,13 @@ struct Rules {
 
     let setting: Setting
     var families: [Family] = []
-    var hasStoreTrouble = false
-    var hasLockTrouble = false
-    /// Whether the lock could not be acquired, so that the process continues without it.
-    var hasBrokenLock = false
-    /// Whether a refresh reached the server after the process had stopped waiting for it.
-    var hasLateRequest = false
+    /// Whether the last operation of the store failed or was late.
+    var hasStoreFailed = false
+    /// Whether an operation of the store failed or was late since the last sign-out began.
+    var hasSignOutTrouble = false
     /// Whether a user has signed in or out in the process.
     var hasUserActed = false
-    /// Whether the process has reported that it could not write or delete.
+    /// Whether the process has reported that it could not write or delete, and has written nothing since.
     var hasReportedFailure = false
     /// The session that the state shows.
     var current: Int?
@@ -108,6 +111,11 @@ struct Rules {
         for index in families.indices { families[index].isEndedByUser = true }
     }
 
+    mutating func storeEnded(hasFailed: Bool) {
+        hasStoreFailed = hasFailed
+        if hasFailed { hasSignOutTrouble = true }
+    }
+
     mutating func endElsewhere() {
         for index in families.indices { families[index].isEndedElsewhere = true }
     }
@@ -137,6 +145,8 @@ struct Rules {
         }
         hasUserActed = false
         hasReportedFailure = false
+        hasStoreFailed = false
+        hasSignOutTrouble = false
         current = nil
         startingFamily = nil
         lastProbe = nil

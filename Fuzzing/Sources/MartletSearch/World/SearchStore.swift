@@ -29,6 +29,8 @@ final class SearchDisk: @unchecked Sendable {
     var holder: Holder?
     /// Whether the lock cannot be acquired because of an error.
     var isLockBroken = false
+    /// Whether the last attempt to acquire the lock failed, so that the process continues without it.
+    var hasLockFailed = false
     var lockWaiters: [UnsafeContinuation<Void, Never>] = []
     var acquisitions = 0
     /// Whether another process has changed the record and this one was not told.
@@ -186,7 +188,9 @@ final class SearchStore: TokenStore, @unchecked Sendable {
             while disk.holder != nil, store.power.isOn {
                 await withUnsafeContinuation { disk.lockWaiters.append($0) }
             }
-            guard store.power.isOn, !disk.isLockBroken else { throw SearchDisk.full }
+            guard store.power.isOn else { throw SearchDisk.full }
+            disk.hasLockFailed = disk.isLockBroken
+            if disk.hasLockFailed { throw SearchDisk.full }
             disk.acquisitions += 1
             disk.holder = .process(disk.acquisitions)
             return HeldLock(disk: disk, holder: .process(disk.acquisitions))

@@ -128,8 +128,7 @@ extension World {
         case .signsOut: signOut()
         case .isCancelled(let kind): life.waiting.first { $0.kind == kind }?.task?.cancel()
         case .store(let outcome):
-            if outcome != .works { rules.hasStoreTrouble = true }
-            disk.complete(outcome)
+            completeOperation(outcome)
         case .server(let index, let outcome):
             // A faulty engine may not have sent what the start of a search expects.
             guard server.exchanges.indices.contains(index) else { return }
@@ -141,7 +140,6 @@ extension World {
             if let instant = nextInstant { advance(to: instant) }
         case .recordIsDamaged:
             disk.isDamaged = true
-            rules.hasStoreTrouble = true
         case .restarts(let commits, let spends): restart(commits: commits, spends: spends)
         case .overtaken(let first, let second, let steps):
             perform(first)
@@ -171,6 +169,7 @@ extension World {
 
     private func signOut() {
         rules.userEndsSessions()
+        rules.hasSignOutTrouble = false
         clock.userActions += 1
         life.signOut(of: family)
         rules.startingFamily = nil
@@ -183,6 +182,11 @@ extension World {
         if !isAtRest { violate(.everyPathEnds, "the engine does not come to rest") }
     }
 
+    func completeOperation(_ outcome: SearchDisk.Outcome) {
+        rules.storeEnded(hasFailed: outcome != .works)
+        disk.complete(outcome)
+    }
+
     private func complete(_ exchange: SearchServer.Exchange, _ outcome: SearchServer.Outcome) {
         let family = exchange.token.family
         switch outcome {
@@ -192,8 +196,12 @@ extension World {
         if outcome != .answers, outcome != .refuses {
             backoffEnd = clock.uptime + (outcome == .asksToWait ? SearchServer.retryAfter : .seconds(64))
         }
-        if exchange.isAbandoned { rules.hasLateRequest = true }
+        let isAlive = server[family].end == nil
         let answer = server.complete(exchange, outcome)
+        if isAlive, server[family].end == .reuse {
+            rules[family].hasHiddenReuse =
+                exchange.isAbandoned || !hasLock || rules[family].unjournaled.contains(exchange.token.number)
+        }
         if answer.received != nil { rules[family].knownSpent.insert(exchange.token.number) }
         if answer.isRefused { rules[family].isRefused = true }
     }
@@ -201,13 +209,14 @@ extension World {
     /// Advances the clock, and wakes the sleeping tasks one after another.
     func advance(to instant: Duration) {
         // A time limit may end an operation that waits.
-        if !disk.operations.isEmpty || !disk.lockWaiters.isEmpty { rules.hasStoreTrouble = true }
-        for exchange in server.exchanges { rules[exchange.token.family].isInDoubt = true }
+        if !disk.operations.isEmpty || !disk.lockWaiters.isEmpty { rules.storeEnded(hasFailed: true) }
         var rounds = 0
         while !clock.advance(to: instant), rounds < 100 {
             settle()
             rounds += 1
         }
+        settle()
+        for exchange in server.exchanges where exchange.isAbandoned { rules[exchange.token.family].isInDoubt = true }
     }
 
     private func performElsewhere(_ choice: Choice) {
@@ -230,13 +239,20 @@ extension World {
         case .anotherProcessLocks: disk.holder = .other
         case .anotherProcessUnlocks: disk.releaseLock(of: .other)
         case .lockIsLost:
-            rules.hasLockTrouble = true
+            noteLostLock()
             if case .process = disk.holder { disk.releaseLock(of: disk.holder ?? .other) }
-        case .lockBreaks:
-            rules.hasLockTrouble = true
-            rules.hasBrokenLock = true
-            disk.isLockBroken = true
+        case .lockBreaks: disk.isLockBroken = true
         default: break
+        }
+    }
+
+    /// From now on, another process may send the token that this one has sent.
+    private func noteLostLock() {
+        for exchange in server.exchanges { rules[exchange.token.family].isInDoubt = true }
+        if let session = life.tokens.machine.session, session.isStoring || session.pendingExpiry != nil,
+            let token = TokenName(session.record.tokens.accessToken)
+        {
+            rules[token.family].isInDoubt = true
         }
     }
 
@@ -249,7 +265,9 @@ extension World {
             record.estimatedExpiry = estimatedExpiry(of: token)
             record.journal = nil
             changeElsewhere(record)
+            if server.exchanges.allSatisfy(\.isAbandoned) { rules[old.family].isInDoubt = false }
         } else {
+            if record.unresolvedJournal != nil { rules[old.family].isInDoubt = true }
             rules.endElsewhere()
             endElsewhere(record, record.unresolvedJournal == nil ? .refreshTokenRejected(code: nil) : .rotationLost)
         }

@@ -41,7 +41,7 @@ extension World {
         disk.isLockBroken = false
         if let operation = disk.operations.first {
             digest.add(operation, of: disk)
-            disk.complete(.works)
+            completeOperation(.works)
         } else if disk.holder == .other {
             disk.releaseLock(of: .other)
         } else if let exchange = server.exchanges.first {

@@ -14,14 +14,25 @@ extension World {
         if rules[token.family].knownSpent.contains(token.number), !server.isWithinGrace(token) {
             violate(.spentTokensAreNotSent, "\(token.text) is sent although its successor is known")
         }
-        if !rules.hasStoreTrouble, let record = disk.record,
-            TokenName(record.tokens.refreshToken) == token, record.unresolvedJournal == nil
-        {
-            violate(.journalsComeFirst, "\(token.text) is sent without a journal")
+        if !isJournaled(token) {
+            rules[token.family].unjournaled.insert(token.number)
+            let stored = disk.record.flatMap { TokenName($0.tokens.refreshToken) }
+            if !rules.hasStoreFailed, !disk.isDamaged, stored == token {
+                violate(.journalsComeFirst, "\(token.text) is sent without a journal")
+            }
         }
-        if setting.isShared, !rules.hasLockTrouble {
-            guard case .process = disk.holder else { return violate(.locksComeFirst, "\(token.text) is sent") }
-        }
+        if !hasLock, !disk.hasLockFailed { violate(.locksComeFirst, "\(token.text) is sent") }
+    }
+
+    private func isJournaled(_ token: TokenName) -> Bool {
+        guard let record = disk.record, !disk.isDamaged else { return false }
+        return record.unresolvedJournal != nil && TokenName(record.tokens.refreshToken) == token
+    }
+
+    /// Whether no other process may send a refresh token now.
+    var hasLock: Bool {
+        guard setting.isShared else { return true }
+        return if case .process = disk.holder { true } else { false }
     }
 
     func revoked(_ tokens: Tokens) {
@@ -39,18 +50,7 @@ extension World {
         let stored = disk.record.flatMap { TokenName($0.tokens.accessToken) }
         switch update {
         case .keep: break
-        case .write(let record):
-            guard let new = TokenName(record.tokens.accessToken) else { return }
-            tell("    stores \(new.text)\(record.unresolvedJournal == nil ? "" : " with a journal")")
-            if let old = disk.record, let stored, !disk.isDamaged {
-                if old.id == record.id, record.rotation < old.rotation {
-                    violate(.recordsAreNotLost, "\(new.text) replaces \(stored.text), which is newer")
-                }
-                if old.id != record.id, rules[stored.family].startedBefore.contains(new.family) {
-                    violate(.laterSignInsAreKept, "\(new.text) replaces \(stored.text) of a later sign-in")
-                }
-            }
-            rules.learn(record)
+        case .write(let record): willWrite(record, over: stored)
         case .mark: tell("    raises the mark")
         case .delete, .end:
             tell("    deletes \(stored?.text ?? "nothing")")
@@ -73,12 +73,28 @@ extension World {
         }
     }
 
+    private func willWrite(_ record: StoredSession, over stored: TokenName?) {
+        guard let new = TokenName(record.tokens.accessToken) else { return }
+        tell("    stores \(new.text)\(record.unresolvedJournal == nil ? "" : " with a journal")")
+        if let old = disk.record, let stored, !disk.isDamaged {
+            if old.id == record.id, record.rotation < old.rotation {
+                violate(.recordsAreNotLost, "\(new.text) replaces \(stored.text), which is newer")
+            }
+            if old.id != record.id, rules[stored.family].startedBefore.contains(new.family) {
+                violate(.laterSignInsAreKept, "\(new.text) replaces \(stored.text) of a later sign-in")
+            }
+        }
+        rules.learn(record)
+        rules.hasReportedFailure = false
+        // Without the lock, another process may have sent the token that the new one replaces.
+        if let stored, stored.family == new.family, stored.number < new.number {
+            rules[new.family].isInDoubt = !hasLock
+        }
+    }
+
     /// Another process may be refreshing the tokens that the server has refused to this one.
     private func checkLockOfRefusal() {
-        guard setting.isShared, life.tokens.machine.session?.pendingExpiry != nil, !rules.hasBrokenLock,
-            !rules.hasStoreTrouble
-        else { return }
-        if case .process = disk.holder { return }
+        guard life.tokens.machine.session?.pendingExpiry != nil, !hasLock, !disk.hasLockFailed else { return }
         violate(.refusalsNeedTheLock, "a refusal is confirmed without the lock")
     }
 
@@ -179,17 +195,16 @@ extension World {
     }
 
     private func isTrue(_ reason: ExpiryReason, of family: Int) -> Bool {
-        let hasTrouble = rules.hasStoreTrouble || rules.hasLockTrouble || rules.hasLateRequest
         // The server has refused the token because the user signed out in another process.
-        if server[family].end == .signedOutElsewhere, !hasTrouble { return false }
+        if server[family].end == .signedOutElsewhere { return false }
         // The mark of another process says why it has ended the session.
         let isRefused = rules[family].isRefused || rules[family].isEndedElsewhere
         switch reason {
         case .noRefreshToken: return isRejectedForGood(family)
-        case .rotationLost: return isRefused && (rules[family].isInDoubt || hasTrouble)
+        case .rotationLost: return isRefused && rules[family].isInDoubt
         // A spent token is refused only if this process could not know that it was spent.
         case .refreshTokenRejected:
-            return isRefused && (server[family].end != .reuse || hasTrouble)
+            return isRefused && (server[family].end != .reuse || rules[family].hasHiddenReuse)
         @unknown default: return false
         }
     }
@@ -208,8 +223,8 @@ extension World {
             rules[family].hasStarted = true
             if family != caller.family { violate(.tokensOfTheOwnSession, "another session was signed in") }
         case .done:
-            guard caller.kind == .signOut, let family = caller.family, !rules.hasReportedFailure,
-                !rules.hasStoreTrouble, caller.task?.isCancelled != true
+            guard caller.kind == .signOut, let family = caller.family, !rules.hasSignOutTrouble,
+                caller.task?.isCancelled != true
             else { return }
             if let record = disk.record, TokenName(record.tokens.accessToken)?.family == family {
                 violate(.signOutsAreDone, "session \(family) is stored after the sign-out")

@@ -136,9 +136,11 @@ final class World {
             rules[exchange.token.family].isInDoubt = true
             if spends { _ = server.spend(exchange.token) }
         }
-        // The journal of a refresh that sent nothing remains.
-        for family in server.families.indices { rules[family + 1].isInDoubt = true }
         end(commits: commits)
+        // The journal of a refresh that sent nothing remains.
+        if let record = disk.record, record.unresolvedJournal != nil, let token = TokenName(record.tokens.accessToken) {
+            rules[token.family].isInDoubt = true
+        }
         rules.restart()
         life = Life(ports)
         disk.hasUnreadChange = false

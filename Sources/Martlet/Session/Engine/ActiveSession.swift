@@ -12,6 +12,8 @@ extension SessionStateMachine {
     struct ActiveSession: Sendable {
         /// The current record. Its journal is set while the fate of its refresh token is unknown.
         var record: StoredSession
+        /// Whether the record's journal was read from the store, so that another process may remove it.
+        var hasReadJournal = false
         /// `nil` if the lifetime is unknown. Then only a rejection causes a refresh.
         var deadlines: TokenDeadlines?
         var refresh = Refresh.idle

@@ -308,8 +308,9 @@ extension SessionStateMachine {
         // A user may have signed in in another process since this one has read the store.
         let isUnreadSignOut = if case .anything? = ending?.signOut { true } else { false }
         let isUnknown = isUnread || isUnreadSignOut && !sharesStore
-        let former = session?.newest.record.generation ?? 0
-        let earlier = SessionOrder.end(ofGeneration: max(former, mark?.order.generation ?? 0))
+        // A record that was adopted from a former library has generation 0.
+        let generations = [session?.newest.record.generation, mark?.order.generation].compactMap(\.self)
+        let earlier = SessionOrder.end(ofGeneration: generations.max() ?? -1)
         let base = isUnattended && !isUnknown ? Base.endedOrUpTo(earlier) : .anything
         revokeCurrent()
         endSession(.sessionChanged, isUnattended: isUnattended)
@@ -538,7 +539,12 @@ extension SessionStateMachine {
         let record = session.record
         var earlier = record.unresolvedJournal
         // Another process may have sent the token after this one read the record.
-        if earlier == nil, case .ours(let found?) = verdict { earlier = found.journal(of: record) }
+        if case .ours(let found?) = verdict {
+            // The process that wrote the journal may have removed it since, because it had sent nothing.
+            if session.hasReadJournal, found.hasTokens(of: record) { earlier = nil }
+            earlier = earlier ?? found.journal(of: record)
+        }
+        self.session?.hasReadJournal = false
         var job = job
         job.firstSentAt = job.firstSentAt ?? moment.uptime
         self.session?.record.journal = earlier ?? RefreshJournal(of: record, sentAt: moment.wallClock)
@@ -1453,7 +1459,8 @@ extension SessionStateMachine {
     /// Starts a session that the store contains.
     private mutating func start(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
         learn(.found(record))
-        session = ActiveSession(record: record, deadlines: deadlines)
+        session = ActiveSession(
+            record: record, hasReadJournal: record.unresolvedJournal != nil, deadlines: deadlines)
         absence = .signedOut
     }
 

@@ -217,6 +217,22 @@ import Testing
         #expect(machine.absence == .expired(.rotationLost, record.id))
     }
 
+    @Test("a journal that was read counts only while it is stored: its process removes it if it has sent nothing")
+    func removedJournal() {
+        for isRemoved in [false, true] {
+            var (machine, record) = signedIn(isInterrupted: true)
+            var found = record
+            if isRemoved { found.journal = nil }
+            for case .refresh(let job) in reject(&machine, record, waiter: 2) {
+                #expect(machine.answer(preparing: job, .found(found)) == .send)
+                _ = machine.refreshFinished(job, .terminal(.refreshTokenRejected(code: nil)), at: .zero, jitter: 0)
+            }
+            machine.answer(.confirmExpiry, .found(found))
+            let reason = isRemoved ? ExpiryReason.refreshTokenRejected(code: nil) : .rotationLost
+            #expect(machine.absence == .expired(reason, record.id))
+        }
+    }
+
     @Test("after a rejected token had been replaced by another process, a rejection of its tokens is rotationLost")
     func rejectionAfterReuse() {
         var (machine, record) = signedIn()

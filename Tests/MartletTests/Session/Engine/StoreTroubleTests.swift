@@ -45,6 +45,18 @@ import Testing
         #expect(machine.currentRecord?.id == guest.id)
     }
 
+    @Test("a guest gives way to a session that another process has adopted from a library, which has no generation")
+    func guestAfterAdoption() {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        let (guest, adopted) = (record("guest", at: 9), record("adopted", at: 0))
+        machine.signedIn(guest, deadlines: nil, isUnattended: true, by: 1)
+        #expect(machine.answer(.write, .found(adopted)) == .keep)
+        #expect(machine.currentRecord == adopted)
+        #expect(!machine.takeActions().contains(.revoke(adopted.tokens, expiresAt: nil)))
+    }
+
     @Test("a guest whose first write has failed gives way to a later sign-out in another process")
     func guestBeforeEnd() {
         var machine = Machine(policy: SessionPolicy(), sharesStore: true)
