@@ -51,26 +51,43 @@ extension Invariant {
             guard case .current? = call.accountStep, case .current(let current)? = call.response?.reply else {
                 continue
             }
-            let changes = facts.calls.filter { other in
-                guard other.life.process == call.life.process, other.position < call.response?.position ?? .max
-                else { return false }
-                switch other.accountStep {
-                case .makeCurrent, .signOut: return true
-                default: return false
-                }
-            }
-            guard changes.allSatisfy({ $0.isDone && $0.end < call.position }),
-                zip(changes, changes.dropFirst()).allSatisfy({ $0.end < $1.position })
-            else { continue }
-            var expected: Int?
-            for change in changes {
-                if case .makeCurrent(let account)? = change.accountStep { expected = account }
-                if case .signOut(let account)? = change.accountStep, expected == account { expected = nil }
-            }
-            if current == expected { continue }
-            return "call \(call.number) was told that account \(current ?? 0) is current, but it is \(expected ?? 0)"
+            let possible = facts.possibleAccounts(at: call)
+            if possible.contains(current) { continue }
+            let names = possible.map { "\($0 ?? 0)" }.sorted().joined(separator: " or ")
+            return "call \(call.number) was told that account \(current ?? 0) is current, but it is \(names)"
         }
         return nil
+    }
+}
+
+extension Facts {
+    /// The accounts that may be current when a call asks; `nil` for none. A change that failed, was cancelled, or was in
+    /// progress during another change or the call itself, may have had no effect.
+    fileprivate func possibleAccounts(at call: Call) -> Set<Int?> {
+        let changes = calls.filter { other in
+            guard other.life.process == call.life.process, other.position < call.end else { return false }
+            return switch other.accountStep {
+            case .makeCurrent, .signOut: true
+            default: false
+            }
+        }
+        var possible: Set<Int?> = [nil]
+        for change in changes {
+            let isAlone = changes.allSatisfy {
+                $0.number == change.number || $0.end < change.position || change.end < $0.position
+            }
+            let isCertain = change.isDone && change.end < call.position && isAlone
+            switch change.accountStep {
+            case .makeCurrent(let account):
+                if isCertain { possible = [] }
+                possible.insert(account)
+            case .signOut(let account):
+                if isCertain, possible.remove(account) == nil { continue }
+                possible.insert(nil)
+            default: break
+            }
+        }
+        return possible
     }
 }
 

@@ -154,7 +154,6 @@ extension Invariant {
                 // A sign-out ends all earlier sign-ins, also those that its process has not read.
                 !facts.calls.contains(where: {
                     $0.kind == .signOut && $0.position < change.position && facts.precedes(old.family, endOf: $0)
-                        && old.family != facts.former?.family
                 }),
                 !facts.isRefused(old.family, before: change.position)
             else { continue }
