@@ -17,8 +17,8 @@
 /// `LosslessStringConvertible` types can be interpolated. An optional or a ``Secret`` does not compile.
 ///
 /// Encoding does not protect every value. URL parsers and servers resolve `.` and `..` even if they are encoded, and a
-/// path whose last segment is empty may name the parent endpoint. A call whose values would make such a segment fails
-/// with ``NetworkError/invalidRequest(_:reason:)`` before anything is sent.
+/// path with an empty segment may name another endpoint. A call whose values would make such a segment fails with
+/// ``NetworkError/invalidRequest(_:reason:)`` before anything is sent.
 ///
 /// Use ``absolute(_:)-(String)`` for a URL that the server has sent.
 public struct RequestPath: Sendable, Hashable {

@@ -40,7 +40,8 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     }
     /// Whether the server may have spent the refresh token, that is, replaced it, although no new tokens arrived. By
     /// default `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage``, ``Kind/notSaved`` and the
-    /// statuses 408, 425, 429 and 503, and `true` for everything else.
+    /// statuses 408, 425, 429 and 503, and `true` for everything else. Martlet's own refreshers set it to `false` for
+    /// any other 4xx with a ``code``, too.
     public var mayHaveSpentToken: Bool
 
     /// A transient error.
@@ -70,6 +71,13 @@ extension RefreshError {
     /// Whether no byte of the request can have reached the server: no network, no address, a refused connection.
     var neverReachedServer: Bool {
         (kind == .offline || kind == .connection) && !mayHaveSpentToken
+    }
+
+    /// Whether the server has refused the refresh with a code that the app can act upon. It has replaced no token then
+    /// (RFC 6749, section 5.2), and knows when the next attempt makes sense.
+    var isExplainedRefusal: Bool {
+        guard case .status(let status) = kind, code != nil, retryAfter == nil else { return false }
+        return (400..<500).contains(status) && ![408, 425, 429].contains(status)
     }
 
     /// Whether the next attempt may succeed as soon as the device has a network again. A server that asked for a pause

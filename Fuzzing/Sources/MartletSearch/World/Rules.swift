@@ -45,7 +45,8 @@ struct Rules {
         /// Whether the fate of its stored refresh token is unknown.
         var isInDoubt = false
         /// Whether the server has ended it because of a spent token, and the process could not know that the token was
-        /// spent: the request arrived late, or was sent without a journal or without the lock.
+        /// spent: the request arrived late, was sent without a journal or without the lock, or was under way when the
+        /// late response to an earlier one brought the next token.
         var hasHiddenReuse = false
         /// Whether the process has received a refusal.
         var isRefused = false

@@ -199,8 +199,10 @@ extension World {
         let isAlive = server[family].end == nil
         let answer = server.complete(exchange, outcome)
         if isAlive, server[family].end == .reuse {
+            let number = exchange.token.number
             rules[family].hasHiddenReuse =
-                exchange.isAbandoned || !hasLock || rules[family].unjournaled.contains(exchange.token.number)
+                exchange.isAbandoned || !hasLock || rules[family].unjournaled.contains(number)
+                || rules[family].knownSpent.contains(number)
         }
         if answer.received != nil { rules[family].knownSpent.insert(exchange.token.number) }
         if answer.isRefused { rules[family].isRefused = true }

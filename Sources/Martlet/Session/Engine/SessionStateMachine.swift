@@ -7,7 +7,7 @@
 /// The state machine of a session: an event goes in, actions come out. It has no clock, does no I/O and never suspends.
 ///
 /// ``TokenManager`` holds it under a lock, performs the actions and reports their results as further events. Because it
-/// is a `Hashable` value, tests can search its reachable states.
+/// is a value, tests can search its reachable states.
 struct SessionStateMachine: Sendable {
     private let policy: SessionPolicy
     /// Whether other processes share the record in the store. If so, the store must be readable before a refresh token
@@ -430,7 +430,9 @@ extension SessionStateMachine {
     private mutating func startRefresh(because reason: SessionEvent.RefreshReason, at now: Duration) -> RefreshError? {
         guard var session, !session.isBusy else { return nil }
         defer { self.session = session }
-        if case .backingOff(let until) = session.refresh, now < until, let failure = session.lastFailure {
+        if case .backingOff(let until) = session.refresh, now < until, let failure = session.lastFailure,
+            reason != .forced || !failure.isExplainedRefusal
+        {
             return failure
         }
         session.wastefulRefreshes.removeAll { $0.startedAt + policy.refreshWindow <= now }
@@ -723,6 +725,7 @@ extension SessionStateMachine {
         var decision = undecided(task)
         decision.hasLostLock = hasLostLock
         decision.found = reading.order
+        decision.hasFoundNothing = reading == .empty
         switch task {
         case .read:
             break
@@ -833,6 +836,8 @@ extension SessionStateMachine {
             return hasEnded(record, at: mark) ? .end(mark) : .keep
         case .empty: return sharesStore && mark.order.generation > 0 ? .mark(mark) : .keep
         case .ended(let former): return former.order < mark.order ? .mark(mark) : .keep
+        // A mark that no record is below ends nothing.
+        case .unavailable where mark.order.generation < 0: return .keep
         case .unavailable: return ending.signOut != nil ? .end(mark) : .mark(mark)
         }
     }
@@ -1036,7 +1041,7 @@ extension SessionStateMachine {
             // A sign-in becomes visible only with the answer to its own write.
             if session.isVisible, session.isStored(as: record) { markWritten() }
             // Clear the journal of a refresh that has failed since, without having sent its token.
-            if case .prepare = task, decision.subject != nil, session.record.journal == nil {
+            if case .prepare = task, decision.subject != nil, session.record.journal == nil || session.hasReadJournal {
                 actions.append(.store(.clearJournal(record)))
             }
         }
@@ -1069,7 +1074,9 @@ extension SessionStateMachine {
         var bound = max(.end(ofGeneration: found.generation), mark?.order ?? found)
         switch session?.base {
         case .anything: break
-        case .upTo(let earlier), .endedOrUpTo(let earlier): bound = max(earlier, bound)
+        // In an empty store, the write has found no record that it may replace.
+        case .upTo(let earlier), .endedOrUpTo(let earlier):
+            bound = max(earlier, decision.hasFoundNothing ? mark?.order ?? earlier : bound)
         case .stored, nil: return
         }
         session?.base = .upTo(bound)
@@ -1259,7 +1266,9 @@ extension SessionStateMachine {
         case .anything, .stored: break
         }
         self.session?.raise(above: earlier)
-        if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
+        if snapshot.reading != .empty, earlier.generation >= 0 {
+            startEnding(EndMark(earlier, isEstimate: known == nil))
+        }
     }
 
     /// The sessions that a sign-in replaces although its record was not written: all generations that this process
@@ -1274,7 +1283,7 @@ extension SessionStateMachine {
     /// another session, was kept.
     private mutating func confirmationAnswered(_ answer: StoreAnswer) {
         guard let session, let reason = session.pendingExpiry else { return }
-        var verdict = judge(answer.snapshot.reading, for: session.record, of: session)
+        let verdict = judge(answer.snapshot.reading, for: session.record, of: session)
         // Another process may be refreshing. Acquire the lock again, and then ask the store once more.
         if answer.decision.hasLostLock {
             switch verdict {
@@ -1289,7 +1298,9 @@ extension SessionStateMachine {
         if case .newer(var found) = verdict, let sentAt = session.record.journal?.startedAt {
             // The server has received a token that had been replaced, and may reject its successors because of that.
             found.journal = found.unresolvedJournal ?? RefreshJournal(of: found, sentAt: sentAt)
-            verdict = .newer(found)
+            adopt(found, answer.snapshot.deadlines)
+            self.session?.hasReadJournal = false
+            return
         }
         switch verdict {
         case .gone(let mark) where !sharesStore || mark?.expiry != nil:
@@ -1441,6 +1452,7 @@ extension SessionStateMachine {
     /// Uses the tokens that another process has stored for the same session.
     private mutating func adopt(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
         session?.install(record, deadlines)
+        session?.hasReadJournal = record.unresolvedJournal != nil
         markWritten()
         emit(.adopted(record.stamp))
         resumeWaiters(.refreshedElsewhere(record.id))

@@ -45,6 +45,8 @@ extension SessionStateMachine {
         var hasLostLock = false
         /// The position of the content that the decision was about; `nil` if the content could not be read.
         var found: SessionOrder?
+        /// Whether the store was empty.
+        var hasFoundNothing = false
     }
 
     /// The tokens to revoke after a session has ended.

@@ -441,6 +441,10 @@ extension TokenManager {
     }
 
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.
+    ///
+    /// During the backoff after a failure, the method throws that failure and sends nothing. The exception is a refusal
+    /// with a ``RefreshError/code`` and a 4xx without `Retry-After`: the app may have done what the server asks for, so
+    /// the refresh token is sent again.
     /// - Returns: The new tokens, or newer ones of the same session.
     /// - Throws: ``SessionError`` if the refresh failed.
     @discardableResult

@@ -44,6 +44,7 @@ struct RefreshRequest: Sendable {
             retryAfter: RetryAfter.wait(askedBy: response.head, deviceClock: now),
             description: "the token endpoint responded with \(response.summary)")
         if !isRedirect { error.code = SessionEndRule.codes(in: response).first }
+        if error.isExplainedRefusal { error.mayHaveSpentToken = false }
         return error
     }
 }

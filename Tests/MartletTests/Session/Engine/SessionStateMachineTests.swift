@@ -233,6 +233,24 @@ import Testing
         }
     }
 
+    @Test("so does a journal that came with another process's tokens") func removedJournalOfAdopted() {
+        var machine = SessionStateMachine.restored(StoredSession(id: SessionID(), tokens: .pair(1)), sharesStore: true)
+        let found =
+            machine.currentRecord?.renewed(rotation: 1, .pair(2))
+            ?? StoredSession(
+                id: SessionID(), tokens: .pair(2))
+        var journaled = found
+        journaled.journal = RefreshJournal(of: found, sentAt: SessionStateMachine.wallClock)
+        machine.answer(.read, .found(journaled))
+        _ = machine.takeActions()
+        for case .refresh(let job) in reject(&machine, found, waiter: 2) {
+            #expect(machine.answer(preparing: job, .found(found)) == .send)
+            _ = machine.refreshFinished(job, .terminal(.refreshTokenRejected(code: nil)), at: .zero, jitter: 0)
+        }
+        machine.answer(.confirmExpiry, .found(found))
+        #expect(machine.absence == .expired(.refreshTokenRejected(code: nil), found.id))
+    }
+
     @Test("after a rejected token had been replaced by another process, a rejection of its tokens is rotationLost")
     func rejectionAfterReuse() {
         var (machine, record) = signedIn()

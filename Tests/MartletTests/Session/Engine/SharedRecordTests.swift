@@ -177,6 +177,23 @@ import Testing
         }
     }
 
+    @Test("such a journal is removed, too, if this process has read one that another process has removed since")
+    func lateJournalAfterRemoval() throws {
+        let record = StoredSession(id: SessionID(), tokens: .fresh(1))
+        var journaled = record
+        journaled.journal = RefreshJournal(of: record, sentAt: SessionStateMachine.wallClock)
+        var machine = SessionStateMachine.restored(journaled, sharesStore: true)
+        _ = machine.refreshForced(by: 1, at: .zero)
+        let started = machine.takeRefresh()
+        let job = try #require(started)
+        let decision = machine.decide(
+            .prepare(job), over: .found(record), hasLostLock: false, at: SessionStateMachine.wallClock)
+        #expect(machine.answer(preparing: job, .unavailable(failure), failure: failure) == .stop)
+        _ = machine.takeActions()
+        machine.storeAnsweredLate(.prepare(job), decision, .init(reading: .found(journaled)))
+        #expect(machine.takeActions() == [.store(.clearJournal(journaled))])
+    }
+
     @Test(
         "an ending whose result arrives after another process's sign-in was adopted is repeated",
         arguments: [true, false])
@@ -251,7 +268,7 @@ import Testing
     /// A machine after a sign-in whose write was reported as failed.
     private func unsaved() -> (SessionStateMachine, StoredSession) {
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
-        let record = StoredSession(id: SessionID(), tokens: .fresh(1))
+        let record = StoredSession(id: SessionID(), generation: 1, tokens: .fresh(1))
         machine.signedIn(record, deadlines: nil, by: 1)
         machine.answer(.write, .unavailable(failure), failure: failure)
         _ = machine.takeActions()

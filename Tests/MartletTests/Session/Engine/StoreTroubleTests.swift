@@ -57,6 +57,40 @@ import Testing
         #expect(!machine.takeActions().contains(.revoke(adopted.tokens, expiresAt: nil)))
     }
 
+    @Test("a guest that meets a record that cannot be read ends no session, because its process knows of none")
+    func guestOverUnreadable() {
+        for mustBeSaved in [false, true] {
+            var policy = SessionPolicy()
+            policy.requiresSavedTokens = mustBeSaved
+            var machine = Machine(policy: policy, sharesStore: true)
+            _ = machine.loadRequested(by: 0)
+            machine.answer(.read, .empty)
+            let adopted = record("adopted", at: 0)
+            machine.signedIn(record("guest", at: 9), deadlines: nil, isUnattended: true, by: 1)
+            #expect(machine.answer(.write, .unavailable(failure), failure: failure) == .keep)
+            #expect(machine.takeActions().contains(.store(.end)) == mustBeSaved)
+            // A mark of no session would be read as one of the first.
+            #expect(machine.answer(.end, .unavailable(failure), failure: failure) == .keep)
+            #expect(machine.answer(.end, .found(adopted)) == .keep)
+            guard !mustBeSaved, case .write = machine.answer(.write, .empty) else { continue }
+            #expect(machine.currentRecord?.id.rawValue == "guest")
+        }
+    }
+
+    @Test("a guest whose write had no effect, and was reported late, gives way to a session that was adopted since")
+    func lateGuest() {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .empty)
+        machine.signedIn(record("guest", at: 9), deadlines: nil, isUnattended: true, by: 1)
+        let decision = machine.decide(.write, over: .empty, hasLostLock: false, at: Machine.wallClock)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        machine.storeAnsweredLate(.write, decision, .init(reading: .unavailable(failure)))
+        let adopted = record("adopted", at: 0)
+        #expect(machine.answer(.write, .found(adopted)) == .keep)
+        #expect(machine.currentRecord == adopted)
+    }
+
     @Test("a guest whose first write has failed gives way to a later sign-out in another process")
     func guestBeforeEnd() {
         var machine = Machine(policy: SessionPolicy(), sharesStore: true)

@@ -20,9 +20,40 @@ import Testing
         }
         #expect(error.kind == .status(403) && error.code == "mfa_required")
         #expect(app.tokens.isSignedIn)
+        #expect(!error.mayHaveSpentToken)
         needsFactor.withLock { $0 = false }
-        app.time.advance(by: .seconds(300))
+        // Other calls wait for the backoff. The app knows that the user has confirmed the sign-in, and does not.
+        #expect(await !app.call().isSuccess)
+        try await app.tokens.refresh()
         #expect(await app.call().isSuccess)
+    }
+
+    @Test("a refusal with a code says that the token is not spent, so it is not sent again within a grace period")
+    func grace() async throws {
+        let app = try await App.signedIn(policy: SessionPolicy(rotationGrace: .seconds(30)))
+        app.backend.beforeRefresh { _ in .json(#"{"error":"mfa_required"}"#, status: 403) }
+        app.backend.invalidateAccessTokens()
+        #expect(await !app.call().isSuccess)
+        #expect(app.backend.refreshCalls == 1)
+        app.backend.beforeRefresh { _ in .json(#"{"error":"invalid_grant"}"#, status: 400) }
+        await #expect(throws: SessionError.expired(.refreshTokenRejected(code: "invalid_grant"))) {
+            try await app.tokens.refresh()
+        }
+    }
+
+    @Test("a forced refresh waits for the backoff if the server has asked for a pause, or has not said what it wants")
+    func forcedInBackoff() async throws {
+        let refusals = [("{}", 403, nil), (#"{"error":"later"}"#, 403, "60"), (#"{"error":"busy"}"#, 503, nil)]
+        for (body, status, pause) in refusals {
+            let app = try await App.signedIn()
+            app.backend.beforeRefresh { _ in
+                .json(body, status: status, headers: pause.map { [.retryAfter: $0] } ?? [:])
+            }
+            app.backend.invalidateAccessTokens()
+            #expect(await !app.call().isSuccess)
+            await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+            #expect(app.backend.refreshCalls == 1)
+        }
     }
 
     @Test("a code that quotes a token is masked") func quotedToken() async throws {
