@@ -28,7 +28,7 @@
                 "needs the trait URLSession: add traits: [.defaults, \"URLSession\"] to the package martlet in Package.swift"
         )
         public func recover<Request: Hashable & CustomReflectable>(
-            from response: some AnyObject, body: Data = Data(), to request: inout Request
+            from response: Any, body: Data = Data(), to request: inout Request
         ) async throws(SessionError) -> Bool { false }
 
         /// Needs the trait `URLSession`.
@@ -38,7 +38,7 @@
                 "needs the trait URLSession: add traits: [.defaults, \"URLSession\"] to the package martlet in Package.swift"
         )
         public func redirected<Request: Hashable & CustomReflectable>(
-            _ request: Request?, by response: some AnyObject, to next: Request
+            _ request: Request?, by response: Any, to next: Request
         ) -> Request { next }
     }
 #endif
