@@ -25,7 +25,7 @@ from check_readme import TOOLS_VERSION
 from swift_source import ROOT
 
 # On Linux (x86_64) with Swift 6.3.1. The seconds are processor time.
-RECORDED_SIZE, RECORDED_SECONDS = 4_202_288, 103
+RECORDED_SIZE, RECORDED_SECONDS = 4_729_472, 240
 LIMIT = 1.1
 TYPES = 10
 

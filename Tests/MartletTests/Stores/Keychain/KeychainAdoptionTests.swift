@@ -279,14 +279,14 @@ import Testing
     }
 
     /// The fate of the session between a kill and the next adoption, for example in an extension of the app.
-    enum Meanwhile: CaseIterable {
+    enum Fate: CaseIterable {
         case stays, isRefreshed, ends
     }
 
     @Test(
         "after a kill between the two deletions, the next launch deletes the other item and leaves the session alone",
-        arguments: Meanwhile.allCases)
-    func killedBetweenDeletions(meanwhile: Meanwhile) async throws {
+        arguments: Fate.allCases)
+    func killedBetweenDeletions(fate: Fate) async throws {
         let backend = SimulatedBackend()
         let issued = backend.issue()
         let keychain = Self.keychain(
@@ -296,7 +296,7 @@ import Testing
             await #expect(throws: StorageError.self) { try await killed.adopt(Self.former, deletingThem: true) }
             #expect(Self.itemsLeft(in: app) == ["refreshToken"])
             let other = App(backend, store: AnyTokenStore(app.store()))
-            switch meanwhile {
+            switch fate {
             case .stays: break
             case .isRefreshed: try await other.tokens.refresh()
             case .ends: await other.tokens.signOut()
@@ -308,10 +308,10 @@ import Testing
             #expect(Self.itemsLeft(in: app).isEmpty)
             #expect(await store.read() == before)
             let next = App(backend, store: store)
-            #expect(await next.tokens.restore().isSignedIn == (meanwhile != .ends))
-            #expect(await next.call().isSuccess == (meanwhile != .ends))
+            #expect(await next.tokens.restore().isSignedIn == (fate != .ends))
+            #expect(await next.call().isSuccess == (fate != .ends))
             // The refresh token of the item that was left is never sent.
-            #expect(backend.refreshCalls == (meanwhile == .isRefreshed ? 1 : 0) && backend.reuseDetected == 0)
+            #expect(backend.refreshCalls == (fate == .isRefreshed ? 1 : 0) && backend.reuseDetected == 0)
         }
     }
 
