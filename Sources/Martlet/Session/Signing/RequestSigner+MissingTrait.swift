@@ -1,9 +1,5 @@
 #if os(Linux) && !URLSession && AsyncHTTPClient
-    #if canImport(FoundationEssentials)
-        public import FoundationEssentials
-    #else
-        public import Foundation
-    #endif
+    public import FoundationEssentials
 
     /// Needs the trait `URLSession`.
     @available(

@@ -2,11 +2,7 @@
 // conformances, so that the errors about requests of other clients do not name the trait.
 
 #if os(Linux) && !URLSession && AsyncHTTPClient
-    #if canImport(FoundationEssentials)
-        public import FoundationEssentials
-    #else
-        public import Foundation
-    #endif
+    public import FoundationEssentials
 
     extension TokenManager {
         /// Needs the trait `URLSession`.
