@@ -35,8 +35,8 @@ public enum FormerLibrary: Sendable, Hashable, CaseIterable {
     /// If the user pool remembers devices, Amplify keeps the device's key in another item. Martlet adopts it, too, and
     /// `TokenRefresher.cognito(region:clientID:clientSecret:)` sends it.
     ///
-    /// The items outlive a deleted app. Amplify deletes them when it is installed again, and Martlet cannot know that:
-    /// do not adopt them in an app that starts for the first time.
+    /// The items outlive a deleted app. Up to 2.53.2, Amplify deletes them when it is installed again, and Martlet
+    /// cannot know that: do not adopt them in an app that starts for the first time.
     case amplify
 
     func record(_ data: Data) throws(AdoptionError) -> any LibraryRecord {

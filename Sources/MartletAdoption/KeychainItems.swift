@@ -12,7 +12,7 @@ extension FormerTokens {
     ///
     /// ```swift
     /// struct Old: Decodable { let access: String, refresh: String }
-    /// try await store.adopt(
+    /// let adopting = store.adopting(
     ///     .keychain(service: "com.example.app.auth", account: "credentials") { data in
     ///         let old = try JSONDecoder().decode(Old.self, from: data)
     ///         return Tokens(accessToken: Secret(old.access), refreshToken: Secret(old.refresh))
@@ -24,9 +24,10 @@ extension FormerTokens {
     /// because the user's other devices would lose it, too. Each of these devices adopts the same tokens, so with a
     /// server that rotates refresh tokens only one of them keeps its session.
     /// - Parameters:
-    ///   - service: The service of the item (`kSecAttrService`).
+    ///   - service: The service of the item (`kSecAttrService`); empty for an item that was saved without one.
     ///   - account: The account of the item (`kSecAttrAccount`).
-    ///   - accessGroup: The access group of the item (`kSecAttrAccessGroup`); `nil` for any.
+    ///   - accessGroup: The access group of the item (`kSecAttrAccessGroup`); `nil` for any. Pass it if an item with the
+    ///     same service and account may be in another group.
     ///   - user: The user of the tokens, if the app knows it.
     ///   - decode: Converts the data of the item to tokens.
     public static func keychain(
@@ -44,7 +45,7 @@ extension FormerTokens {
     /// Tokens in two items of the Keychain, one for each token, as UTF-8 text.
     ///
     /// ```swift
-    /// try await store.adopt(
+    /// let adopting = store.adopting(
     ///     .keychain(service: "com.example.app", accessToken: "accessToken", refreshToken: "refreshToken"),
     ///     deletingThem: true)
     /// ```
@@ -81,7 +82,7 @@ extension FormerTokens {
     /// where each library keeps it.
     ///
     /// ```swift
-    /// try await store.adopt(
+    /// let adopting = store.adopting(
     ///     .keychain(service: "com.example.app", account: "credentials", writtenBy: .auth0), deletingThem: true)
     /// ```
     ///
@@ -97,11 +98,11 @@ extension FormerTokens {
     ) -> FormerTokens {
         .keychain(KeychainItem(service: service, account: account, accessGroup: accessGroup)) { data, keychain in
             var record = try library.record(data)
-            if let second = record.secondItem(besideItem: account),
-                let data = try await keychain.read(
-                    KeychainItem(service: service, account: second, accessGroup: accessGroup))
-            {
+            for second in record.secondItems(besideItem: account) {
+                let item = KeychainItem(service: service, account: second, accessGroup: accessGroup)
+                guard let data = try await keychain.read(item) else { continue }
                 record.add(secondItem: data)
+                break
             }
             return record.session
         }
@@ -197,7 +198,7 @@ extension KeychainStorage {
     fileprivate func text(of item: KeychainItem) async throws -> String? {
         guard let data = try await read(item) else { return nil }
         guard let text = String(data: data, encoding: .utf8) else {
-            throw StorageError(.foreign, "could not adopt \(item.account) of \(item.service): it is not a text")
+            throw StorageError(.foreign, "could not adopt \(item.account) of \(item.service): it is not text")
         }
         return text
     }
@@ -205,7 +206,12 @@ extension KeychainStorage {
     fileprivate func delete(_ item: KeychainItem) async throws(StorageError) {
         for place in places(of: item) {
             try await place.perform("delete \(item.account) of \(item.service)") { keychain throws(KeychainStatus) in
-                try keychain.delete(item.identity)
+                var identity = item.identity
+                // Without a group, a deletion would include the items of the developer's other apps in shared groups.
+                if item.accessGroup == nil, let found = try keychain.find(identity, withData: false) {
+                    identity[text: .accessGroup] = found[text: .accessGroup]
+                }
+                try keychain.delete(identity)
             }
         }
     }

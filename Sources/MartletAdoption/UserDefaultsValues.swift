@@ -8,28 +8,38 @@
         /// Tokens in two values of `UserDefaults`.
         ///
         /// ```swift
-        /// try await store.adopt(
+        /// let adopting = store.adopting(
         ///     .userDefaults(accessToken: "accessToken", refreshToken: "refreshToken"), deletingThem: true)
         /// ```
         ///
         /// Before a device is first unlocked, `UserDefaults` may look empty. Nothing is adopted then, and the next
         /// launch tries again.
+        ///
+        /// A further value, the key of the access token with `.adopted`, records that the tokens were taken over: a
+        /// backup may contain the values, and not the Keychain.
         /// - Parameters:
-        ///   - accessToken: The key of the access token, a text.
-        ///   - refreshToken: The key of the refresh token, a text; `nil` if there is none.
+        ///   - accessToken: The key of the access token, a string.
+        ///   - refreshToken: The key of the refresh token, a string; `nil` if there is none.
         ///   - suiteName: The domain; `nil` for the app's own.
         ///   - user: The user of the tokens, if the app knows it.
         public static func userDefaults(
             accessToken: String, refreshToken: String?, suiteName: String? = nil,
             user: @escaping @Sendable (Tokens) -> SessionAccount = { _ in SessionAccount() }
         ) -> FormerTokens {
-            FormerTokens(
+            let mark = accessToken + ".adopted"
+            return FormerTokens(
                 place: ["UserDefaults", suiteName ?? "", accessToken, refreshToken ?? ""].joined(separator: " "),
                 read: { _ in
                     let defaults = try defaults(suiteName)
+                    guard defaults.object(forKey: mark) == nil else { return nil }
                     let refresh = refreshToken.flatMap { defaults.string(forKey: $0) }
                     let tokens = Tokens(formerAccess: defaults.string(forKey: accessToken), refresh: refresh)
                     return tokens.map { ($0, user($0)) }
+                },
+                note: {
+                    let defaults = try defaults(suiteName)
+                    defaults.set(true, forKey: mark)
+                    _ = defaults.synchronize()
                 },
                 delete: { _ in
                     let defaults = try defaults(suiteName)

@@ -14,7 +14,8 @@ internal import Martlet
 ///
 /// If the user pool remembers devices, Cognito refuses a refresh without the device's key. The key is part of the
 /// credentials only if the sign-in has registered the device. It is always in an item of its own, whose account ends
-/// with the user's name in lower case and `.deviceMetadata` instead of `session`.
+/// with the user's name and `.deviceMetadata` instead of `session`. Since 2.57.0, this is the name that the user has
+/// typed, such as an e-mail address, in lower case; before, it is the name in the user pool as the pool spells it.
 ///
 /// AWS credentials of an identity pool are not adopted: they sign requests to AWS and are not tokens. Amplify 1
 /// (`AWSMobileClient`) has no record but an item with text for each token; Amplify 2 converts and deletes these items
@@ -28,7 +29,8 @@ struct AmplifyRecord: LibraryRecord {
     private(set) var tokens: Tokens
     /// The user's ID in the user pool: the claim `sub` of the access token, as Amplify stored it.
     let userID: String?
-    private let username: String?
+    /// The names under which the device's key may be stored, the most likely one first.
+    private let deviceNames: [String]
 
     init(data: Data) throws(AdoptionError) {
         self = try reading("Amplify") { () throws(RecordProblem) in
@@ -44,20 +46,20 @@ struct AmplifyRecord: LibraryRecord {
                 additionalFields: [String: Secret](fields: fields))
             // Amplify writes "unknown" if it cannot read the access token.
             return AmplifyRecord(
-                tokens: tokens, userID: user.userId == "unknown" ? nil : user.userId, username: user.username)
+                tokens: tokens, userID: user.userId == "unknown" ? nil : user.userId, deviceNames: user.deviceNames)
         }
     }
 
-    private init(tokens: Tokens, userID: String?, username: String?) {
+    private init(tokens: Tokens, userID: String?, deviceNames: [String]) {
         self.tokens = tokens
         self.userID = userID
-        self.username = username
+        self.deviceNames = deviceNames
     }
 
-    func secondItem(besideItem account: String) -> String? {
+    func secondItems(besideItem account: String) -> [String] {
         let suffix = "session"
-        guard let username, account.hasSuffix(".\(suffix)") else { return nil }
-        return account.dropLast(suffix.count) + "\(username.lowercased()).deviceMetadata"
+        guard account.hasSuffix(".\(suffix)") else { return [] }
+        return deviceNames.map { account.dropLast(suffix.count) + "\($0).deviceMetadata" }
     }
 
     /// Adds the device's key. Like Amplify, this ignores an item that it cannot read.
@@ -131,7 +133,14 @@ private struct SignedInUser: Decodable {
 
     let userId: String?
     let username: String?
+    /// The name that the user has typed.
+    let inputUsername: String?
     let deviceMetadata: DeviceMetadata?
     let isRefreshTokenExpired: Bool?
     let cognitoUserPoolTokens: UserPoolTokens
+
+    var deviceNames: [String] {
+        let names = [inputUsername?.lowercased(), username?.lowercased(), username].compactMap(\.self)
+        return names.indices.filter { names.firstIndex(of: names[$0]) == $0 }.map { names[$0] }
+    }
 }

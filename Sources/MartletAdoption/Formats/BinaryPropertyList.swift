@@ -145,7 +145,7 @@ struct BinaryPropertyList: Sendable {
 
     private func text(_ extent: Extent) throws(RecordProblem) -> String {
         let units = bytes[extent.start..<extent.start + extent.length]
-        guard units.allSatisfy({ $0 < 0x80 }) else { throw .damaged("a text of the archive is damaged") }
+        guard units.allSatisfy({ $0 < 0x80 }) else { throw .damaged("a string of the archive is damaged") }
         return String(decoding: units, as: UTF8.self)
     }
 

@@ -9,7 +9,7 @@ internal import Martlet
 /// The session that GTMAppAuth keeps in the Keychain: an archived `AuthSession` around the `OIDAuthState` of AppAuth.
 ///
 /// The item is a generic password. Its service is the item name that the app chose (`KeychainStore(itemName:)`), and
-/// its account is `OAuth`. An item in the older format of GTMOAuth2, a text in the form of a query, is not read: it has
+/// its account is `OAuth`. An item in the older format of GTMOAuth2, text in the form of a query, is not read: it has
 /// no expiry and need not have an access token. GTMAppAuth converts it with `retrieveAuthSessionInGTMOAuth2Format`.
 ///
 /// Read from GTMAppAuth 5.0.0 (`GTMAppAuth/Sources/AuthSession.swift`, `KeychainStore/KeychainStore.swift`). All

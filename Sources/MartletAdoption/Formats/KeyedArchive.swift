@@ -70,7 +70,7 @@ struct KeyedArchive: Sendable {
     ) throws(RecordProblem) -> [String: Int] {
         var entries: [String: Int] = [:]
         for (key, value) in pairs {
-            guard case .string(let name) = try list.value(at: key) else { throw .damaged("a key is not a text") }
+            guard case .string(let name) = try list.value(at: key) else { throw .damaged("a key is not a string") }
             entries[name] = value
         }
         return entries
@@ -115,7 +115,7 @@ struct ArchivedObject: Sendable {
         case .text(let text): return text
         // A mutable string is archived as an object.
         case .object(let object) where object.isA("NSString"): return try object.string("NS.string")
-        default: throw .damaged("a text has the wrong type")
+        default: throw .damaged("a string has the wrong type")
         }
     }
 
@@ -157,7 +157,7 @@ struct ArchivedObject: Sendable {
         }
     }
 
-    /// The texts, numbers and flags of an `NSDictionary`, each as text. Nested values are left out.
+    /// The strings, numbers and flags of an `NSDictionary`, each as text. Nested values are left out.
     func fields(_ key: String) throws(RecordProblem) -> [String: String] {
         guard let dictionary = try object(key, "NSDictionary") else { return [:] }
         guard case .list(let keys) = try dictionary.content("NS.keys"),

@@ -21,16 +21,17 @@ protocol LibraryRecord: Sendable {
     /// - Throws: ``AdoptionError`` if the data is not a record with tokens that can be used without the library.
     init(data: Data) throws(AdoptionError)
 
-    /// The account of a second item with more of the session, next to the item with the record; `nil` if there is none.
+    /// The accounts under which a second item with more of the session may be, next to the item with the record. The
+    /// first that exists is used.
     /// - Parameter account: The account of the item with the record.
-    func secondItem(besideItem account: String) -> String?
+    func secondItems(besideItem account: String) -> [String]
 
     /// Adds the contents of the second item.
     mutating func add(secondItem data: Data)
 }
 
 extension LibraryRecord {
-    func secondItem(besideItem account: String) -> String? { nil }
+    func secondItems(besideItem account: String) -> [String] { [] }
     mutating func add(secondItem data: Data) {}
 
     /// The session as the store adopts it.
@@ -56,7 +57,8 @@ func reading<Value>(
 }
 
 extension Secret {
-    /// Creates a token; `nil` if the text is missing or empty. Some libraries store an empty text for a missing token.
+    /// Creates a token; `nil` if the text is missing or empty. Some libraries store an empty string for a missing
+    /// token.
     init?(token: String?) {
         guard let token, !token.isEmpty else { return nil }
         self.init(token)

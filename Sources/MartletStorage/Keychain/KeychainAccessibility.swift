@@ -35,15 +35,15 @@ public enum KeychainAuthentication: Sendable, Hashable {
     /// The user authenticates by face, fingerprint or passcode. The secret stays readable when the user enrolls another
     /// finger or face.
     ///
-    /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty text, every
-    /// access throws a ``StorageError``.
+    /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty message,
+    /// every access throws a ``StorageError``.
     case userPresence(_ reason: String)
     /// The user authenticates by a face or fingerprint that was enrolled when the secret was first written; a passcode
     /// does not suffice. If the user enrolls another one, the secret becomes unreadable for good, and the user must
     /// sign in again. Not available on watchOS, where reading a session then fails.
     ///
-    /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty text, every
-    /// access throws a ``StorageError``.
+    /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty message,
+    /// every access throws a ``StorageError``.
     case currentBiometry(_ reason: String)
 }
 

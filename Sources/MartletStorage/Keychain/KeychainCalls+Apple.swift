@@ -162,6 +162,7 @@
         fileprivate init(found: [String: Any]) {
             self = [:]
             self[text: .account] = found[kSecAttrAccount as String] as? String
+            self[text: .accessGroup] = found[kSecAttrAccessGroup as String] as? String
             self[text: .comment] = found[kSecAttrComment as String] as? String
             self[bytes: .generic] = found[kSecAttrGeneric as String] as? Data
             self[bytes: .data] = found[kSecValueData as String] as? Data

@@ -46,7 +46,7 @@ package enum KeychainKey: Hashable, Sendable {
     case generic
     /// `kSecAttrLabel`: the name in Keychain Access.
     case label
-    /// `kSecAttrComment`: a text that is not secret.
+    /// `kSecAttrComment`: text that is not secret.
     case comment
     /// `kSecValueData`: the secret.
     case data

@@ -166,8 +166,8 @@ package final class KeychainStorage: SystemStorage {
         guard !settings.authentication.lacksReason else {
             throw StorageError(
                 .unreachable,
-                "could not \(action) in the Keychain: the reason for the prompt is empty. Pass a text for the user to "
-                    + ".userPresence(_:) or .currentBiometry(_:)")
+                "could not \(action) in the Keychain: the reason for the prompt is empty. Pass a message for the user "
+                    + "to .userPresence(_:) or .currentBiometry(_:)")
         }
         return try await queue.run { () throws(StorageError) in
             do throws(KeychainStatus) {

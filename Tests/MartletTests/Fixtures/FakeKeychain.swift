@@ -153,7 +153,10 @@ extension FakeKeychain.State {
             var response: KeychainAttributes = [.service: .text(item.service), .account: .text(item.account)]
             response[bytes: .generic] = item.generic
             response[text: .comment] = item.comment
-            if !item.isLogin, item.requirement == nil { response[.accessible] = .accessible(item.accessible) }
+            if !item.isLogin {
+                response[text: .accessGroup] = item.accessGroup
+                if item.requirement == nil { response[.accessible] = .accessible(item.accessible) }
+            }
             if wantsData { response[bytes: .data] = item.data }
             responses.append(response)
         }

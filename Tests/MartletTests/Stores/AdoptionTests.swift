@@ -125,6 +125,51 @@ import Testing
         }
     }
 
+    @Test("a store that adopts at its first reading begins the session, in every store") func adopting() async throws {
+        try await Self.withStores { store in
+            let place = Place()
+            let app = App(store: store.adopting(place.former, deletingThem: true))
+            #expect(await app.tokens.restore().isSignedIn)
+            #expect(app.tokens.currentTokens == Self.old)
+            #expect(place.tokens == nil && place.reads == 1)
+            await app.tokens.signOut()
+            let next = App(store: store.adopting(place.former))
+            #expect(await next.tokens.restore() == .signedOut)
+            #expect(place.reads == 1)
+        }
+    }
+
+    @Test("several places are adopted in their order: the first with tokens begins the session") func severalPlaces()
+        async throws
+    {
+        let first = Place()
+        let readsOfSecond = Locked(0)
+        let empty = FormerTokens(named: "an empty place", read: { nil })
+        let other = FormerTokens(
+            named: "another place",
+            read: {
+                readsOfSecond.withLock { $0 += 1 }
+                return Self.old
+            })
+        let store = AnyTokenStore.inMemory.adopting(empty).adopting(first.former).adopting(other)
+        let app = App(store: store)
+        #expect(await app.tokens.restore().isSignedIn)
+        #expect(first.reads == 1 && readsOfSecond.withLock { $0 } == 0)
+    }
+
+    @Test("tokens that cannot be adopted are reported, and the user signs in") func unusable() async throws {
+        struct Damaged: Error {}
+        let failures = Locked(0)
+        let former = FormerTokens(named: "the former app", read: { throw Damaged() })
+        let store = AnyTokenStore.inMemory.adopting(
+            former, onFailure: { if $0 is Damaged { failures.withLock { $0 += 1 } } })
+        let app = App(store: store)
+        #expect(await app.tokens.restore() == .signedOut)
+        try await app.tokens.signIn(with: app.backend.issue())
+        #expect(await app.call().isSuccess)
+        #expect(failures.withLock { $0 } == 1)
+    }
+
     @Test("if the adoption could not be noted, a sign-out is still final") func notNoted() async throws {
         // The fifth call notes the adoption.
         let storage = FailingStorage(failsAt: 4)

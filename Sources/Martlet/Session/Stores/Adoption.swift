@@ -8,25 +8,34 @@
 protocol AdoptionRecording: TokenStore {
     /// Whether the tokens of a place were adopted, or must no longer be.
     func hasAdopted(_ place: String) async throws(StorageError) -> Bool
+    /// Whether ``recordAdoption(of:)`` was called for a place.
+    func hasRecorded(_ place: String) async throws(StorageError) -> Bool
     /// Remembers that the tokens of a place were adopted.
     func recordAdoption(of place: String) async throws(StorageError)
 }
 
+extension AdoptionRecording {
+    func hasAdopted(_ place: String) async throws(StorageError) -> Bool { try await hasRecorded(place) }
+}
+
 /// Tokens outside Martlet's stores, for ``AnyTokenStore/adopt(_:)``.
-package struct AdoptionJob {
+package struct AdoptionJob: Sendable {
     /// Identifies the place.
     package let place: String
     /// Reads the tokens and the user; `nil` if there are none.
-    package let read: () async throws -> (tokens: Tokens, account: SessionAccount)?
+    package let read: @Sendable () async throws -> (tokens: Tokens, account: SessionAccount)?
+    /// Notes at the place itself that the tokens were adopted, for a backup that contains the place and not the store.
+    package let note: @Sendable () async throws -> Void
     /// Deletes the tokens; `nil` to leave them.
-    package let delete: (() async throws -> Void)?
+    package let delete: (@Sendable () async throws -> Void)?
 
     package init(
-        place: String, read: @escaping () async throws -> (tokens: Tokens, account: SessionAccount)?,
-        delete: (() async throws -> Void)?
+        place: String, read: @escaping @Sendable () async throws -> (tokens: Tokens, account: SessionAccount)?,
+        note: @escaping @Sendable () async throws -> Void, delete: (@Sendable () async throws -> Void)?
     ) {
         self.place = place
         self.read = read
+        self.note = note
         self.delete = delete
     }
 }
@@ -35,13 +44,13 @@ extension AnyTokenStore {
     /// Adopts the tokens of a place, once. If the process is killed after a step, the next call continues there.
     /// - Returns: Whether tokens were adopted.
     package func adopt(_ job: AdoptionJob) async throws -> Bool {
-        guard let store = base as? any AdoptionRecording else {
+        guard let store = plain as? any AdoptionRecording else {
             throw StorageError(
                 .unreachable,
                 "could not adopt \(job.place): the store is not one of Martlet's, so it cannot remember that")
         }
         if try await store.hasAdopted(job.place) {
-            try await job.delete?()
+            try await delete(job, of: store)
             return false
         }
         switch await store.read() {
@@ -62,13 +71,84 @@ extension AnyTokenStore {
     private func finish(
         _ job: AdoptionJob, in store: any AdoptionRecording, isAdopted: Bool
     ) async throws -> Bool {
+        try await job.note()
         try await store.recordAdoption(of: job.place)
-        try await job.delete?()
+        try await delete(job, of: store)
         return isAdopted
     }
 
+    /// Deletes the tokens of a place, unless an earlier call has deleted them. A later launch does not search for them
+    /// again, which would fail on a locked device.
+    private func delete(_ job: AdoptionJob, of store: any AdoptionRecording) async throws {
+        guard let delete = job.delete, try await !store.hasRecorded(job.placeOfDeleted) else { return }
+        try await delete()
+        try await store.recordAdoption(of: job.placeOfDeleted)
+    }
+
+    /// A store that adopts the tokens of a place when it is first read.
+    package func adopting(_ job: AdoptionJob, onFailure: @escaping @Sendable (any Error) -> Void) -> AnyTokenStore {
+        AnyTokenStore(AdoptingTokenStore(store: self, job: job, onFailure: onFailure))
+    }
+
     /// The storage of the store, if it keeps its session in one.
-    package var storage: (any SecureStorage)? { (base as? SecureTokenStore)?.storage }
+    package var storage: (any SecureStorage)? { (plain as? SecureTokenStore)?.storage }
+
+    /// The store itself, without the adoptions of its first reading.
+    var plain: any TokenStore { (base as? AdoptingTokenStore)?.store.plain ?? base }
+}
+
+extension AdoptionJob {
+    /// Names the deletion of the tokens in the record of what was adopted.
+    fileprivate var placeOfDeleted: String { place + " deleted" }
+}
+
+/// A store that adopts tokens when it is first read. While the place of the tokens cannot be read, because the device is
+/// locked, the store cannot be read either: it must not report that there is no session.
+private final class AdoptingTokenStore: TokenStore {
+    let store: AnyTokenStore
+    private let job: AdoptionJob
+    private let onFailure: @Sendable (any Error) -> Void
+    private let isDone = Locked(false)
+
+    init(store: AnyTokenStore, job: AdoptionJob, onFailure: @escaping @Sendable (any Error) -> Void) {
+        self.store = store
+        self.job = job
+        self.onFailure = onFailure
+    }
+
+    func read() async -> StoreReading {
+        let reading = await store.read()
+        guard !isDone.withLock({ $0 }) else { return reading }
+        if case .unavailable = reading { return reading }
+        do {
+            let isAdopted = try await store.adopt(job)
+            isDone.withLock { $0 = true }
+            return isAdopted ? await store.read() : reading
+        } catch {
+            if case .empty = reading, let failure = error as? StorageError, failure.kind == .locked {
+                return .unavailable(failure)
+            }
+            // Waiting would not help. The next launch tries again.
+            isDone.withLock { $0 = true }
+            onFailure(error)
+            return reading
+        }
+    }
+
+    func write(_ session: StoredSession) async throws { try await store.write(session) }
+
+    func delete() async throws { try await store.delete() }
+
+    @discardableResult
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        try await store.update(decide)
+    }
+
+    var refreshLock: (any StoreLock)? { store.refreshLock }
+
+    func changes() -> AsyncStream<Void>? { store.changes() }
+
+    var readingPromptsUser: Bool { store.readingPromptsUser }
 }
 
 extension StoredSession {
@@ -84,7 +164,7 @@ extension StoredSession {
 // MARK: - The stores
 
 extension FileTokenStore: AdoptionRecording {
-    func hasAdopted(_ place: String) async throws(StorageError) -> Bool {
+    func hasRecorded(_ place: String) async throws(StorageError) -> Bool {
         try await AdoptionFile(of: place, beside: path).exists(on: queue)
     }
 
@@ -94,7 +174,7 @@ extension FileTokenStore: AdoptionRecording {
 }
 
 extension SecureTokenStore: AdoptionRecording {
-    func hasAdopted(_ place: String) async throws(StorageError) -> Bool {
+    func hasRecorded(_ place: String) async throws(StorageError) -> Bool {
         if let keychain = storage as? KeychainStorage {
             let record = keychain.adoptionRecord(of: place)
             return try await keychain.perform("read what was adopted") { keychain throws(KeychainStatus) in
@@ -139,6 +219,8 @@ extension KeychainStorage {
 /// cannot overwrite each other's records.
 private struct AdoptionFile {
     private let file: PrivateFile
+    /// The longest time that a write may take, in seconds. Older temporary files were left by killed processes.
+    private static let longestWrite = 60
 
     init(of place: String, beside path: String) {
         file = PrivateFile(path: "\(path).adopted.\(Self.number(of: place))", protectionClass: .none)
@@ -154,6 +236,7 @@ private struct AdoptionFile {
     func create(on queue: BlockingQueue) async throws(StorageError) {
         try await queue.run { [file] () throws(StorageError) in
             try file.makeFolder()
+            file.removeLeftovers(olderThan: Self.longestWrite)
             _ = try file.create(with: Data())
         }
     }

@@ -60,9 +60,9 @@ public final class AnyTokenStore: TokenStore {
     }
 
     /// The file that changes with the session, if the store has one.
-    package var watchedFile: FileChanges? { (base as? any FileWatching)?.watchedFile }
+    package var watchedFile: FileChanges? { (plain as? any FileWatching)?.watchedFile }
 
-    private var systemStorage: (any SystemStorage)? { (base as? SecureTokenStore)?.storage as? any SystemStorage }
+    private var systemStorage: (any SystemStorage)? { storage as? any SystemStorage }
 }
 
 extension AnyTokenStore: FileWatching {}

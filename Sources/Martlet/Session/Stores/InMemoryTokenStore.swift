@@ -35,6 +35,10 @@ extension InMemoryTokenStore: AdoptionRecording {
         state.withLock { $0.hasEnded || $0.adopted.contains(place) }
     }
 
+    func hasRecorded(_ place: String) async -> Bool {
+        state.withLock { $0.adopted.contains(place) }
+    }
+
     func recordAdoption(of place: String) async {
         state.withLock { _ = $0.adopted.insert(place) }
     }

@@ -66,7 +66,7 @@
     extension UserDefaultsTokenStore: AdoptionRecording {
         private var adoptedKey: String { key + ".adopted" }
 
-        func hasAdopted(_ place: String) async throws(StorageError) -> Bool {
+        func hasRecorded(_ place: String) async throws(StorageError) -> Bool {
             try await queue.run { () throws(StorageError) in
                 (try defaults().object(forKey: adoptedKey) as? [String])?.contains(place) == true
             }

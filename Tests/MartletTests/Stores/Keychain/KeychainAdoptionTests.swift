@@ -61,16 +61,31 @@ import Testing
         }
     }
 
-    @Test("Amplify's second item has the key of the device that Cognito remembers", arguments: [false, true])
-    func amplifyDevice(isDamaged: Bool) async throws {
+    /// The names of a user of Amplify, and the name under which it has stored the key of the device.
+    struct DeviceName {
+        var inputUsername: String?
+        var stored: String
+        var isDamaged = false
+    }
+
+    @Test(
+        "Amplify's second item has the key of the device that Cognito remembers",
+        arguments: [
+            DeviceName(stored: "ada.l"), DeviceName(stored: "Ada.L"), DeviceName(stored: "ada.l", isDamaged: true),
+            DeviceName(inputUsername: "Ada@example.com", stored: "ada@example.com"),
+            DeviceName(inputUsername: "Ada@example.com", stored: "Ada.L"),
+        ])
+    func amplifyDevice(name: DeviceName) async throws {
         let keychain = FakeKeychain()
         let service = "com.amplify.awsCognitoAuthPlugin"
+        let input = name.inputUsername.map { #""inputUsername":"\#($0)","# } ?? ""
         let session =
-            #"{"userPoolOnly":{"signedInData":{"userId":"7","username":"Ada.L","deviceMetadata":{"noData":{}},"#
+            #"{"userPoolOnly":{"signedInData":{"userId":"7","username":"Ada.L",\#(input)"deviceMetadata":{"noData":{}},"#
             + #""cognitoUserPoolTokens":{"idToken":"i","accessToken":"a","refreshToken":"r","expiration":9e8}}}}"#
         let device = #"{"metadata":{"_0":{"deviceKey":"eu_1","deviceGroupKey":"g","deviceSecret":"s"}}}"#
         keychain.change { state in
-            state.items = [("session", session), ("ada.l.deviceMetadata", isDamaged ? "{" : device)].map {
+            let second = ("\(name.stored).deviceMetadata", name.isDamaged ? "{" : device)
+            state.items = [("session", session), second].map {
                 FakeKeychain.Item(
                     isLogin: false, accessGroup: "TEAM.com.example.app", service: service,
                     account: "amplify.eu_pool.\($0)", data: Data($1.utf8), accessible: .whenUnlocked)
@@ -82,7 +97,7 @@ import Testing
             let isAdopted = try await AnyTokenStore(app.store()).adopt(former)
             #expect(isAdopted)
             let fields = await app.store().read().tokens?.additionalFields
-            #expect(fields == (isDamaged ? ["id_token": "i"] : ["id_token": "i", "DeviceKey": "eu_1"]))
+            #expect(fields == (name.isDamaged ? ["id_token": "i"] : ["id_token": "i", "DeviceKey": "eu_1"]))
         }
     }
 
@@ -157,6 +172,75 @@ import Testing
         }
     }
 
+    @Test("only the item that was adopted is deleted, not that of another app in a shared group") func sharedGroup()
+        async throws
+    {
+        let keychain = keychain()
+        keychain.change { state in
+            state.groups.append("group.com.example")
+            var other = state.items[0]
+            other.accessGroup = "group.com.example"
+            state.items.append(other)
+        }
+        try await KeychainApp.with(keychain) { app in
+            for _ in 1...2 { try await app.store().adopt(item, deletingIt: true, Self.decode) }
+            let left = app.keychain.state.items.filter { $0.service == "com.other.library" }
+            #expect(left.map(\.accessGroup) == ["group.com.example"])
+        }
+    }
+
+    @Test("an item without a service is adopted with an empty one") func withoutService() async throws {
+        let keychain = keychain()
+        keychain.change { $0.items[0].service = "" }
+        try await KeychainApp.with(keychain) { app in
+            let unnamed = KeychainItem(service: "", account: item.account)
+            let isAdopted = try await app.store().adopt(unnamed, deletingIt: true, Self.decode)
+            #expect(isAdopted)
+            #expect(await app.store().read().tokens == old)
+            #expect(!app.keychain.state.items.contains { $0.service.isEmpty })
+        }
+    }
+
+    @Test("after a finished adoption, a launch on a locked device neither searches for the items nor fails")
+    func lockedLater() async throws {
+        try await KeychainApp.with(keychain()) { app in
+            let isAdopted = try await app.store().adopt(item, deletingIt: true, Self.decode)
+            #expect(isAdopted)
+            app.keychain.change { $0.device = .locked }
+            let calls = app.keychain.state.calls.count
+            let isAdoptedAgain = try await app.store().adopt(item, deletingIt: true, Self.decode)
+            #expect(!isAdoptedAgain)
+            #expect(app.keychain.state.calls.dropFirst(calls).allSatisfy { $0 == "copy" })
+        }
+    }
+
+    @Test("at a first launch on a locked device, the session begins after the unlock, and no login is shown before")
+    func lockedFirstLaunch() async throws {
+        try await KeychainApp.with(keychain()) { app in
+            app.keychain.change { $0.device = .locked }
+            let store = AnyTokenStore(app.store()).adopting(
+                .keychain(service: item.service, account: item.account, decode: Self.decode), deletingThem: true)
+            let next = App(store: store)
+            let states = Locked<[SessionState]>([])
+            let following = Task {
+                for await state in next.tokens.states {
+                    states.withLock { $0.append(state) }
+                    if state.isSignedIn { return }
+                }
+            }
+            guard case .unavailable(let failure) = await next.tokens.restore() else {
+                Issue.record("the store was readable")
+                return
+            }
+            #expect(failure.kind == .locked)
+            app.unlock()
+            await following.value
+            #expect(!states.withLock { $0 }.contains(.signedOut))
+            #expect(next.tokens.currentTokens == old)
+            #expect(!app.keychain.state.items.contains { $0.service == "com.other.library" })
+        }
+    }
+
     @Test("an item of an access group without entitlement is not found, and asking for that group throws")
     func foreignGroup() async throws {
         let keychain = keychain()
@@ -206,8 +290,8 @@ import Testing
         try await KeychainApp.with(keychain()) { app in
             let store = app.store()
             app.keychain.change {
-                // The first three delete the probes that verify that an item is missing.
-                $0.responses = Array(repeating: ("delete", .success), count: 3) + [("delete", .notAvailable)]
+                // The first four delete the probes that verify that an item is missing.
+                $0.responses = Array(repeating: ("delete", .success), count: 4) + [("delete", .notAvailable)]
             }
             await #expect(throws: StorageError.self) {
                 try await store.adopt(item, deletingIt: true, Self.decode)
@@ -268,7 +352,11 @@ import Testing
                 let isAdopted = try await store.adopt(Self.former, deletingThem: true)
                 #expect(isAdopted == (access != nil || refresh != nil))
                 #expect(Self.itemsLeft(in: app).isEmpty)
-                guard isAdopted, case .found(let session) = await store.read() else { return }
+                guard isAdopted else { return }
+                guard case .found(let session) = await store.read() else {
+                    Issue.record("nothing was adopted")
+                    return
+                }
                 #expect(session.account.userID == "7")
                 #expect(session.tokens.refreshToken == refresh.map { Secret($0) })
                 // Without an access token, the session begins with a refresh.
