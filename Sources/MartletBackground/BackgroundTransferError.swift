@@ -23,7 +23,7 @@ internal import Martlet
     /// The user has signed out, or another user has signed in.
     case sessionEnded
 
-    /// A text that says what failed, and what to do next.
+    /// A message that says what failed, and what to do next.
     public var description: String {
         switch self {
         case .identifierInUse(let identifier):
@@ -41,7 +41,7 @@ internal import Martlet
 }
 
 extension BackgroundTransferError: LocalizedError {
-    /// A text for the user, in the user's language.
+    /// A message for the user, in the user's language.
     public var errorDescription: String? {
         switch self {
         case .identifierInUse: UserText.appFault.text

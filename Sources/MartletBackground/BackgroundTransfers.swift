@@ -31,7 +31,7 @@ public import Martlet
 /// again with a new one, at most once for each token, even after another launch of the app. A transfer whose URL seems
 /// to contain a secret does not start again, because such a URL is not stored. When the user signs out or another user
 /// signs in, the transfer and its result are deleted. A transfer that was started while no user was signed in, or by a
-/// client without a ``/Martlet/TokenManager``, belongs to no user, and no sign-out deletes it.
+/// client without a ``/Martlet/TokenManager``, belongs to no user, and no sign-out deletes it; ``removeAll()`` does.
 ///
 /// The client's interceptors, retries, cookies and cache do not apply, because the app may not be running.
 /// <doc:TransfersInTheBackground> has the details.
@@ -140,6 +140,14 @@ public final class BackgroundTransfers: Sendable {
     public func remove(_ id: UUID) async {
         await settler.discard(id) { await self.session() }
         announcements.forget(id)
+    }
+
+    /// Removes all transfers, as ``remove(_:)`` does. Call it when the user of a client without a
+    /// ``/Martlet/TokenManager`` signs out.
+    /// - Throws: ``/Martlet/StorageError`` if the list cannot be read.
+    public func removeAll() async throws(StorageError) {
+        _ = await session()
+        for record in try await list.all() { await remove(record.id) }
     }
 
     /// Starts the transfers that wait for a new token or a readable store. Call it when the app comes to the

@@ -170,7 +170,7 @@ struct BackgroundOwnerConformanceTests {
         }
     }
 
-    @Test("C97: a transfer that needs no session and is asked for while its user signs out does not begin")
+    @Test("C97: a transfer that needs no session and is requested while its user signs out does not start")
     func signOutWhileStarting() async throws {
         try await TransferWorld.with { world in
             let tokens = await world.signedIn("ada")
@@ -292,6 +292,27 @@ struct BackgroundOwnerConformanceTests {
             #expect(try await learned(from: transfers, in: world) == [])
             #expect(try await transfers.transfers == [])
             #expect(world.names == [] && world.content("film") == nil)
+        }
+    }
+
+    @Test("C97: without a manager, removeAll() ends all transfers, and the next launch shows none") func removedAll()
+        async throws
+    {
+        try await TransferWorld.with { world in
+            do {
+                let transfers = try await world.launch(nil)
+                try await transfers.upload(Call<NoContent>.post("/films", .text("the wing")))
+                await world.run(transfers)
+                try await transfers.download(Call<NoContent>.get("/film"), to: world.path + "/film")
+                #expect(try await transfers.transfers.count == 2)
+                try await transfers.removeAll()
+                #expect(try await transfers.transfers == [])
+                #expect(world.names == [])
+            }
+            await world.daemon.perform(world.openServer)
+            let transfers = try await world.launch(nil)
+            #expect(try await learned(from: transfers, in: world) == [])
+            #expect(world.content("film") == nil)
         }
     }
 
