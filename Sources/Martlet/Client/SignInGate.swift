@@ -66,7 +66,8 @@ struct SignInGate: Sendable {
     var waiting: Int { flight.waiting }
 
     private func run(_ client: NetworkClient, for endpoint: any Endpoint) async -> Outcome {
-        // Another sign-in may have finished since the call was made.
+        // Another sign-in may have finished since the call was made, or is about to.
+        await tokens.startedSession()
         let current = tokens.currentOwner
         guard current.signInState == .signedOut else { return Outcome(epoch: current.epoch, result: .success(current)) }
         let result = await UnattendedSignIn.run(for: tokens, since: current) {

@@ -262,7 +262,7 @@ extension SimulatedDisk.State {
     }
 
     private mutating func raise(_ new: EndMark) {
-        if mark.map({ $0.order < new.order }) ?? true { mark = new }
+        mark = EndMark.later(mark, new)
     }
 }
 

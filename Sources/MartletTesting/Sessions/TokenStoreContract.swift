@@ -139,7 +139,7 @@ public struct TokenStoreContract: Sendable {
             try await group.waitForAll()
         }
         record.rotation = 25
-        try await expect(.found(record), from: open(), "after 25 concurrent updates that each count one up")
+        try await expect(.found(record), from: open(), "after 25 concurrent updates that each add one")
         try await open().delete()
     }
 
@@ -152,8 +152,8 @@ public struct TokenStoreContract: Sendable {
         try await expect(.found(record), fromUpdateOf: open(), "that ends the session") { _ in .end(mark) }
         try await expect(.ended(mark), from: open(), "after the end of its session")
         let lower = EndMark(SessionOrder(generation: 1, rotation: 0))
-        try await expect(.ended(mark), fromUpdateOf: open(), "with a mark that reaches less far") { _ in .mark(lower) }
-        try await expect(.ended(mark), from: open(), "after a mark that reaches less far")
+        try await expect(.ended(mark), fromUpdateOf: open(), "with a lower mark") { _ in .mark(lower) }
+        try await expect(.ended(mark), from: open(), "after a lower mark")
         try await open().write(record)
         try await expect(.found(record), from: open(), "after a write below the mark")
         try await open().delete()

@@ -179,6 +179,45 @@ import Testing
         limiter.release(claim)
     }
 
+    @Test("the reserve closes when no request is under way, whatever has opened it") func idleReserve() throws {
+        let limiter = ConcurrencyLimiter(reservePerConnection: 1) { _ in 1 }
+        let claim = ConcurrencyLimiter.Claim(
+            origin: try #require(Origin("https://api.example.com")), isLasting: false)
+        #expect(limiter.take(claim))
+        limiter.release(claim, reserve: .opens)
+        #expect(limiter.take(claim))
+        #expect(!limiter.take(claim))
+    }
+
+    @Test("a busy origin keeps its limit, however many origins there are") func manyOrigins() throws {
+        let limiter = ConcurrencyLimiter { _ in 2 }
+        let claims = try (0..<20).map { number in
+            ConcurrencyLimiter.Claim(
+                origin: try #require(Origin("https://api\(number).example.com")), isLasting: false)
+        }
+        for claim in claims + claims { #expect(limiter.take(claim)) }
+        for claim in claims {
+            limiter.release(claim)
+            #expect(limiter.take(claim))
+            #expect(!limiter.take(claim))
+        }
+    }
+
+    @Test("a limit below 1 lets one request pass at a time", arguments: [0, -1]) func smallestLimit(limit: Int)
+        async throws
+    {
+        let transport = StubTransport { _ in .status(204) }
+        let client = client(transport) { $0.maximumConcurrentRequests = limit }
+        let slots = client.pipeline.slots
+        let claim = ConcurrencyLimiter.Claim(
+            origin: try #require(Origin("https://api.example.com")), isLasting: false)
+        try #require(slots.take(claim))
+        #expect(!slots.take(claim))
+        slots.release(claim)
+        try await client.send(Get("/a", .none))
+        #expect(transport.requests.count == 1)
+    }
+
     @Test("requests beyond the limit wait for short requests that open the reserve, never for lasting ones")
     func reserve() throws {
         let limiter = ConcurrencyLimiter(reservePerConnection: 1) { _ in 3 }

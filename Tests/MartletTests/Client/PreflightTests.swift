@@ -190,6 +190,15 @@ import Testing
         #expect(stub.requests.map { $0.headers[.expect] } == ["100-continue", nil])
     }
 
+    @Test("an Expect field that the app sets itself stays, and a 417 is an error", arguments: [1, 1 << 30] as [Int64])
+    func ownExpectation(length: Int64) async throws {
+        let stub = StubTransport { request in request.headers[.expect] == nil ? .status(204) : .status(417) }
+        let call = Call<NoContent>.post("/1", body(claiming: length), headers: [.expect: "100-continue"])
+        let failure = await error { try await client(ExpectingTransport(stub: stub)).send(call) }
+        #expect(failure?.response?.status == 417)
+        #expect(stub.requests.map { $0.headers[.expect] } == ["100-continue"])
+    }
+
     @Test(
         "a one-shot body is sent without an expectation, so that a 417 cannot spend it") func expectationOfOneShot()
         async throws

@@ -177,6 +177,24 @@ import Testing
         #expect((last.headers[.contentType] == nil) == becomesGet)
     }
 
+    @Test(
+        "301 and 302 change no method but POST, and keep the body", arguments: [301, 302],
+        [HTTPRequest.Method.put, .patch, .delete])
+    func keptMethods(status: Int, method: HTTPRequest.Method) async throws {
+        let transport = StubTransport { $0.path == "/a" ? .status(status, headers: [.location: "/b"]) : .status(204) }
+        try await client(transport).send(Call<NoContent>(method, "/a", body: .text("body")))
+        let last = try #require(transport.requests.last)
+        #expect(last.path == "/b" && last.method == method && last.text == "body")
+        #expect(last.headers[.contentType] != nil)
+    }
+
+    @Test("a redirected HEAD stays a HEAD", arguments: [301, 302, 303, 307, 308])
+    func head(status: Int) async throws {
+        let transport = StubTransport { $0.path == "/a" ? .status(status, headers: [.location: "/b"]) : .status(204) }
+        try await client(transport).send(Call<NoContent>(.head, "/a"))
+        #expect(transport.requests.map(\.description) == ["HEAD /a", "HEAD /b"])
+    }
+
     @Test("a one-shot body is not sent to a second location") func oneShot() async throws {
         struct Upload: APIEndpoint {
             let path: RequestPath = "/a"

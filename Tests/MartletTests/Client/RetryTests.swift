@@ -101,6 +101,60 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
+    @Test("the time that earlier attempts took counts towards the total time", arguments: [10, 11])
+    func slowAttempt(delay: Int) async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { _ in
+            time.advance(by: .seconds(50))
+            return .status(503, headers: [.retryAfter: "\(delay)"])
+        }
+        let (delays, recorder) = AsyncStream.makeStream(of: Duration?.self)
+        let client = client(transport) {
+            $0.time = time
+            $0.timeout = .seconds(100)
+            $0.retry = RetryPolicy(totalTime: .seconds(60))
+            $0.observers = [DelayRecorder(delays: recorder)]
+        }
+        let call = Task { try await client.send(Get("/a", .none)) }
+        var recorded = delays.makeAsyncIterator()
+        #expect(await recorded.next() == .some(delay == 10 ? .seconds(10) : nil))
+        call.cancel()
+        _ = await call.result
+    }
+
+    @Test("no delay is longer than the maximum, unless the server asks for one") func longestDelay() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            .status(503, headers: request.number == 7 ? [.retryAfter: "20"] : [:])
+        }
+        let (delays, recorder) = AsyncStream.makeStream(of: Duration?.self)
+        let client = client(transport) {
+            $0.time = time
+            $0.timeout = .seconds(1 << 40)
+            $0.retry = RetryPolicy(
+                maximumAttempts: 8, totalTime: .seconds(1 << 40), firstDelay: .seconds(1), maximumDelay: .seconds(8),
+                random: { $0.upperBound })
+            $0.observers = [DelayRecorder(delays: recorder)]
+        }
+        let failure = try await time.advance(by: .seconds(1)) {
+            await error { try await client.send(Get("/a", .none)) }
+        }
+        #expect(failure?.response?.status == 503)
+        recorder.finish()
+        var seconds: [Double?] = []
+        for await delay in delays { seconds.append(delay.map { $0 / .seconds(1) }) }
+        #expect(seconds == [1, 2, 4, 8, 8, 8, 20, nil])
+    }
+
+    @Test(
+        "idempotent methods are retried",
+        arguments: [HTTPRequest.Method.get, .head, .options, .trace, .put, .delete])
+    func idempotentMethods(method: HTTPRequest.Method) async throws {
+        let transport = StubTransport { $0.number == 1 ? .status(503) : .status(204) }
+        try await client(transport) { $0.retry = RetryPolicy(firstDelay: .zero) }.send(AnyCall(method: method))
+        #expect(transport.requests.map(\.method) == [method, method])
+    }
+
     @Test("the last error is thrown with the number of attempts") func attempts() async throws {
         let time = ManualTimeSource()
         let transport = StubTransport { _ in throw TransportError.connectionLost("reset") }

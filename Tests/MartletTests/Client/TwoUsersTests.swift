@@ -6,9 +6,10 @@ import Testing
 @testable import Martlet
 
 @Suite("Two users on one device", .timeLimit(.minutes(10))) struct TwoUsersTests {
-    /// A random life of one device: calls whose responses come at once, late or never, sign-ins, sign-outs, emptied
-    /// jars and caches, restarts, and downloads that break off or are still under way when the user changes. The server
-    /// marks each response with the number of its request, in the body and in a cookie, and each byte of a film.
+    /// A random life of one device: calls whose responses come at once, late or never, sign-ins, sign-outs, expiries,
+    /// emptied jars and caches, a server that fails, restarts, some of them while the store cannot be read, and
+    /// downloads that break off or are still under way when the user changes. The server marks each response with the
+    /// number of its request, in the body and in a cookie, and each byte of a film.
     private struct Device: ~Copyable {
         /// The sign-in state between two changes of it.
         struct Owner: Hashable {
@@ -44,10 +45,12 @@ import Testing
             let cookies = Locked<[Int: Int]>([:])
             let gates = Locked<[Int: Gate]>([:])
             let holds = Locked(false)
+            let isDown = Locked(false)
             /// The number of requests for the film, how many bytes the next response has, and the gate that holds it.
             let films = Locked((requests: 0, length: 3000, gate: Gate?.none))
 
             func respond(to request: StubTransport.Request) async -> StubTransport.Response {
+                if request.path == "/auth/refresh" { return .status(401) }
                 if request.path == "/film" { return film(from: request.headers[.range]) }
                 let number = cookies.withLock { cookies in
                     let number = cookies.count + 1
@@ -60,7 +63,8 @@ import Testing
                     gates.withLock { $0[number] = gate }
                     await gate.pass()
                 }
-                var headers: HTTPFields = [.cacheControl: "max-age=60"]
+                if isDown.withLock({ $0 }) { return .status(503) }
+                var headers: HTTPFields = [.cacheControl: "max-age=60, stale-if-error=600"]
                 // The cache answers only requests with the same cookies.
                 if number % 5 == 1 { headers[.setCookie] = "mark=\(number); Path=/" }
                 return StubTransport.Response(200, headers: headers, body: Data("\(number)".utf8))
@@ -91,7 +95,7 @@ import Testing
 
         let hasManager: Bool
         let time = ManualTimeSource()
-        let store = InMemoryTokenStore()
+        let store = FailingTokenStore()
         let server = Server()
         var dice: SeededGenerator
         var tokens: TokenManager?
@@ -118,6 +122,8 @@ import Testing
         var owners: [Int: Owner] = [:]
         var calls: [(call: Call, task: Task<Void, Never>)] = []
         var answeredFromCache = 0
+        /// The number of restarts during which the store could not be read.
+        var unread = 0
         var joined = 0
 
         init(seed: UInt64, hasManager: Bool, folder: String) {
@@ -128,7 +134,7 @@ import Testing
         }
 
         private static func start(
-            _ hasManager: Bool, _ server: Server, _ store: InMemoryTokenStore, _ time: ManualTimeSource,
+            _ hasManager: Bool, _ server: Server, _ store: FailingTokenStore, _ time: ManualTimeSource,
             _ jar: CookieJar, _ cache: HTTPCache, _ person: String
         ) -> (TokenManager?, NetworkClient) {
             let transport = StubTransport { await server.respond(to: $0) }
@@ -157,10 +163,12 @@ import Testing
             case 32...34: await download()
             case 35...49: await release()
             case 50: time.advance(by: .seconds(61))
-            case 51...54: try await signIn()
-            case 55, 56: await signOut()
-            case 57, 58: removeAll()
-            default: await restart()
+            case 51...53: try await signIn()
+            case 54: await expire()
+            case 55: await signOut()
+            case 56, 57: removeAll()
+            case 58: server.isDown.withLock { $0.toggle() }
+            default: if hasManager, dice.isTrue(inPercent: 60) { await restartUnread() } else { await restart() }
             }
         }
 
@@ -170,8 +178,9 @@ import Testing
             owner = Owner(number: lastOwner, cookies: (former?.cookies ?? []).union([lastOwner]))
         }
 
-        private mutating func call() async {
-            let (path, isOpen) = ("/\(dice.number(below: 3))", dice.isTrue(inPercent: 30))
+        /// - Parameter needsNoSession: Whether to choose a call that needs no session.
+        private mutating func call(needsNoSession: Bool = false) async {
+            let (path, isOpen) = ("/\(dice.number(below: 3))", needsNoSession || dice.isTrue(inPercent: 30))
             server.holds.withLock { $0 = dice.isTrue(inPercent: 60) }
             let (requests, joins) = (server.cookies.withLock { $0.count }, client.pipeline.joined?.joins)
             let call = Call(owner: owner)
@@ -301,11 +310,21 @@ import Testing
             change()
         }
 
-        private mutating func removeAll() {
-            jar.removeAll()
-            cache.removeAll()
-            formerOwners.removeAll()
+        private mutating func expire() async {
+            guard let tokens, isSignedIn else { return }
+            _ = try? await tokens.refresh()
+            await leaveFilm(to: "no account")
+            (isSignedIn, person) = (false, "no account")
             change()
+        }
+
+        private mutating func removeAll() {
+            let part = dice.number(below: 3)
+            if part != 1 { jar.removeAll() }
+            if part != 2 { cache.removeAll() }
+            formerOwners.removeAll()
+            // The jar keeps its cookies if only the cache is emptied.
+            change(takesOver: part == 1 ? owner : nil)
         }
 
         /// Starts the app again. Nothing in memory is left, except the responses that still arrive for earlier calls.
@@ -317,6 +336,23 @@ import Testing
             await tokens?.restore()
             formerOwners.removeAll()
             change()
+        }
+
+        /// Starts the app again while its store cannot be read, for example before the device is first unlocked. The
+        /// calls of that time belong to the user who turns out to be signed in.
+        private mutating func restartUnread() async {
+            store.isLocked = true
+            await restart()
+            for _ in 0...dice.number(below: 3) { await call(needsNoSession: true) }
+            store.isLocked = false
+            unread += 1
+            if isSignedIn, dice.isTrue(inPercent: 30) {
+                // The session ends before any of its calls.
+                await tokens?.restore()
+                return await expire()
+            }
+            await tokens?.restore()
+            change(takesOver: owner)
         }
 
         /// Lets all responses arrive, and finds the leaks from one owner to another.
@@ -350,7 +386,7 @@ import Testing
         "C93, C94: ten thousand random steps leave nothing of one user to the other, with a manager and without",
         arguments: [true, false])
     func randomSteps(hasManager: Bool) async throws {
-        var reached = (sent: 0, answered: 0, joined: 0, resumed: 0, crossed: 0)
+        var reached = (sent: 0, answered: 0, joined: 0, resumed: 0, crossed: 0, unread: 0)
         for seed in 1...20 as ClosedRange<UInt64> {
             try await TemporaryFolder.with { folder in
                 var device = Device(seed: seed, hasManager: hasManager, folder: folder.path)
@@ -362,10 +398,12 @@ import Testing
                 reached.joined += device.joined
                 reached.resumed += device.resumed
                 reached.crossed += device.crossed
+                reached.unread += device.unread
             }
         }
         // The steps must reach the cases that they are meant for.
         #expect(reached.sent > 500 && reached.answered > 100, "\(reached)")
         #expect(reached.joined > 20 && reached.resumed > 20 && reached.crossed > 20, "\(reached)")
+        #expect(reached.unread > 20 || !hasManager, "\(reached)")
     }
 }

@@ -31,7 +31,7 @@ import Testing
         #expect(await later.tokens.restore() == .signedOut)
     }
 
-    @Test("C83: nor if its clock was ahead") func clockAhead() async throws {
+    @Test("C83: the same is true if its clock was ahead") func clockAhead() async throws {
         let (time, broken) = (ManualTimeSource(), Locked(false))
         let disk = SimulatedDisk(time: time, breaking: "one", when: broken)
         let (one, other) = (App(store: disk.open("one"), time: time), App(store: disk.open("other"), time: time))
@@ -47,6 +47,34 @@ import Testing
         broken.withLock { $0 = false }
         await one.tokens.finishStoreWork(time)
         #expect(one.tokens.state == .signedOut && other.tokens.state == .signedOut && disk.record == nil)
+    }
+
+    @Test("C83: nor does it return if a third process signs out without having read the store") func thirdSignOut()
+        async throws
+    {
+        let (time, broken) = (ManualTimeSource(), Locked<Set<String>>([]))
+        let disk = SimulatedDisk(time: time) { name, operation in
+            let isBroken = broken.withLock { $0.contains(name) } && (name == "one" || operation == .read)
+            return .init(fault: isBroken ? .unreachable(StorageError(.unreachable, "broken")) : nil)
+        }
+        let (one, other) = (App(store: disk.open("one"), time: time), App(store: disk.open("other"), time: time))
+        await one.tokens.restore()
+        await other.tokens.restore()
+        broken.withLock { $0 = ["one", "third"] }
+        let now = time.wallClock
+        time.setWallClock(now.addingTimeInterval(86_400))
+        try await one.tokens.signIn(with: one.backend.issue())
+        time.setWallClock(now)
+        try await other.tokens.signIn(with: other.backend.issue())
+        await other.tokens.signOut()
+        time.setWallClock(now.addingTimeInterval(1))
+        let third = App(store: disk.open("third"), time: time)
+        await third.tokens.signOut()
+        broken.withLock { $0 = [] }
+        await third.tokens.finishStoreWork(time)
+        await one.tokens.finishStoreWork(time)
+        #expect(one.tokens.state == .signedOut && other.tokens.state == .signedOut && disk.record == nil)
+        #expect(await third.tokens.restore() == .signedOut)
     }
 
     @Test("a sign-in that was not written gives way to a later one, whatever the clocks say") func laterSignIn()
@@ -130,6 +158,51 @@ import Testing
         let bob = try await change.value
         #expect(app.tokens.state == .signedIn(bob))
         #expect(await app.call().isSuccess)
+    }
+
+    @Test(
+        "C86: while a sign-in is being saved, a call that the app makes without a user does not go out as that user",
+        arguments: [false, true], [AuthenticationRequirement.ifSignedIn, .required])
+    func slowSignInWithoutUser(isExpired: Bool, authentication: AuthenticationRequirement) async throws {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        let app = try await App.signedIn(store: store)
+        if isExpired {
+            app.backend.revokeSession()
+            await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        } else {
+            await app.tokens.signOut()
+        }
+        let shown = app.tokens.state
+        store.hold(.write, at: gate)
+        let signIn = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await gate.waitForArrivals()
+        #expect(app.tokens.state == shown)
+        let call = Task { try? await app.client.text(Visit("/public", .post, authentication)) }
+        // Without the check of the owner, the call would wait for the sign-in and go out as the new user.
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        let session = try await signIn.value
+        _ = await call.value
+        #expect(app.tokens.state == .signedIn(session))
+        #expect(app.transport.requests(to: "/public").allSatisfy { $0.bearer == nil })
+    }
+
+    @Test("C86: a call that requires a session waits for a sign-in that is being saved, instead of an automatic one")
+    func slowSignInAtTheGate() async throws {
+        let (store, gate, automatic) = (FailingTokenStore(), Gate(), Locked(0))
+        let app = App(store: store) { config in
+            config.automaticSignIn = { _ in automatic.withLock { $0 += 1 } }
+        }
+        await app.tokens.restore()
+        store.hold(.write, at: gate)
+        let signIn = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await gate.waitForArrivals()
+        let call = Task { await app.call() }
+        while app.client.gate?.waiting != 1 { await Task.yield() }
+        gate.open()
+        _ = try await signIn.value
+        #expect(await call.value.isSuccess)
+        #expect(automatic.withLock { $0 } == 0)
     }
 
     @Test("C92: a rejection caused by another process's sign-out is reported as the sign-out, not as an expiry")
@@ -479,6 +552,26 @@ extension TokenManager {
 }
 
 /// A coding whose key can be lost.
+extension EndingConformanceTests {
+    @Test("C101: a sign-in below the mark that cannot be written leaves the mark as it is") func lowUnwritten()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let coding = LosableCoding()
+            let store = FileTokenStore(path: folder.path + "/session", coding: coding)
+            let record = StoredSession(id: SessionID(), generation: 7, tokens: .fresh(1))
+            let mark = EndMark(.end(ofGeneration: 9))
+            try await store.write(record)
+            coding.isLost.withLock { $0 = true }
+            try await store.update { _ in .mark(mark) }
+            let later = StoredSession(id: SessionID(), generation: 3, tokens: .fresh(2))
+            await #expect(throws: StorageError.self) { try await store.write(later) }
+            coding.isLost.withLock { $0 = false }
+            #expect(await store.read() == .ended(mark))
+        }
+    }
+}
+
 private struct LosableCoding: FileCoding {
     let isLost = Locked(false)
     var kind = StorageError.Kind.unreachable

@@ -101,7 +101,7 @@ import Testing
         #expect(app.backend.calls(to: "/auth/guest/register") == 1)
     }
 
-    @Test("C48: a policy that needs a token from another client over the same session does not deadlock")
+    @Test("C48: an automatic sign-in that needs a token from another client over the same session does not deadlock")
     func recursionOverAnotherClient() async throws {
         let app = App {
             $0.automaticSignIn = { client in
@@ -178,7 +178,7 @@ import Testing
         #expect(app.tokens.state == .signedIn(user))
     }
 
-    @Test("C48: a policy that itself needs a token does not deadlock") func recursion() async throws {
+    @Test("C48: an automatic sign-in that itself needs a token does not deadlock") func recursion() async throws {
         let app = App {
             $0.automaticSignIn = { client in let _: Echo = try await client.send(Get("/me", .required))
             }

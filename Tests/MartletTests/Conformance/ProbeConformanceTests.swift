@@ -134,12 +134,66 @@ struct ProbeConformanceTests {
         #expect(await !broken.isSuccess)
     }
 
+    @Test("a probe that gets another error does not let the others follow", arguments: [404, 503])
+    func failedProbe(status: Int) async throws {
+        let (app, gate) = try await hanging(retry: .never) { $0 == "/broken" }
+        app.backend.beforeCall { request in
+            switch request.path {
+            case "/broken": .status(401)
+            case "/first": .status(status)
+            default: nil
+            }
+        }
+        async let broken = app.call("/broken")
+        await gate.waitForArrivals()
+        async let first = app.call("/first")
+        await waiters(2, of: app)
+        async let second = app.call()
+        await waiters(3, of: app)
+        app.time.advance(by: .seconds(1))
+        #expect(await first.error?.response?.status == status)
+        // The rejected call, and the one that has not been sent.
+        #expect(app.tokens.inspect({ $0.waiting.count }) == 2)
+        #expect(app.backend.calls(to: "/me") == 0)
+        app.time.advance(by: .seconds(1))
+        #expect(await second.isSuccess)
+        #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-1"])
+        gate.open()
+        #expect(await !broken.isSuccess)
+    }
+
+    @Test("an upload whose body can be sent only once, or takes long, is no probe", arguments: [true, false])
+    func upload(isSingleUse: Bool) async throws {
+        let (app, gate) = try await hanging { $0 == "/broken" }
+        async let broken = app.call("/broken")
+        await gate.waitForArrivals()
+        let body: RequestBody =
+            isSingleUse ? .oneShot(Chunks(chunks: [Data("abc".utf8)]), length: 3) : .bytes(Data(count: 2_000_000))
+        let upload = Task {
+            try await app.client.send(Call<NoContent>.post("/uploads", body, authentication: .required))
+        }
+        await waiters(2, of: app)
+        async let reading = app.call()
+        await waiters(3, of: app)
+        app.time.advance(by: .seconds(1))
+        #expect(await reading.isSuccess)
+        _ = try await upload.value
+        let paths = app.transport.requests.map(\.path).filter { $0 == "/me" || $0 == "/uploads" }
+        #expect(paths == ["/me", "/uploads"])
+        gate.open()
+        #expect(await !broken.isSuccess)
+    }
+
     /// An app whose token endpoint hangs until the gate is opened.
     /// - Parameter hasObservers: Without observers, calls wait for a token before they are built.
     private func hanging(
-        hasObservers: Bool = true, rejecting isBroken: @escaping @Sendable (String) -> Bool
+        hasObservers: Bool = true, retry: RetryPolicy = RetryPolicy(),
+        rejecting isBroken: @escaping @Sendable (String) -> Bool
     ) async throws -> (App, Gate) {
-        let app = try await App.signedIn { if !hasObservers { $0.observers = [] } }
+        let app = try await App.signedIn {
+            $0.retry = retry
+            if !hasObservers { $0.observers = [] }
+        }
         let gate = Gate()
         app.backend.beforeCall { isBroken($0.path) ? .status(401) : nil }
         app.backend.beforeRefresh { _ in

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("C102: a second rejection of the newest token surfaces as it came and starts no refresh")
+    @Test("C102: a second rejection of the newest token reaches the caller unchanged and starts no refresh")
     func newestRejected() async throws {
         try await TemporaryFolder.with { folder in
             let (app, _) = try await sharing(folder)
@@ -101,6 +101,30 @@ import Testing
             gate.open()
             #expect(await results.allSatisfy { !$0.isSuccess })
             #expect(gate.arrivals <= 2, "one that had begun, and one that began after all rejections")
+        }
+    }
+
+    @Test("a second rejection does not hold up other calls while the store is read") func slotDuringReading()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let store = FailingTokenStore(QuietStore(FileTokenStore(path: folder.path + "/session.json")))
+            let app = try await App.signedIn(store: store) { $0.maximumConcurrentRequests = 1 }
+            let (second, reading) = (Gate(), Gate())
+            app.backend.beforeCall { request in
+                guard request.path == "/broken" else { return nil }
+                if request.bearer != "access-1" { await second.pass() }
+                return .status(401)
+            }
+            let broken = Task { await app.call("/broken") }
+            await second.waitForArrivals()
+            await app.tokens.flushStore()
+            store.hold(.read, at: reading)
+            second.open()
+            await reading.waitForArrivals()
+            #expect(await app.call().isSuccess)
+            reading.open()
+            #expect(await !broken.value.isSuccess)
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
 
         init(
             connectivityTimeout: Duration? = .seconds(60), seemsConnected: Bool = false,
-            interceptors: [any RequestInterceptor] = []
+            interceptors: [any RequestInterceptor] = [], monitor: (any ConnectivityMonitor)? = nil
         ) {
             let isOffline = isOffline
             network = ManualConnectivityMonitor(isConnected: seemsConnected)
@@ -25,9 +25,11 @@ import Testing
             }
             var config = NetworkConfig()
             config.connectivityTimeout = connectivityTimeout
-            config.connectivity = network
+            config.connectivity = monitor ?? network
             config.retry = .never
             config.time = time
+            // The task that enforces it sleeps through the whole test.
+            config.timeout = .seconds(10_000)
             config.observers = [observer]
             config.interceptors = interceptors
             client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
@@ -51,6 +53,11 @@ import Testing
 
     private struct Answer: Decodable, Sendable {
         var number: Int
+    }
+
+    /// A monitor that reports nothing and ends at once.
+    private struct EndedMonitor: ConnectivityMonitor {
+        var updates: AsyncStream<Bool> { AsyncStream { $0.finish() } }
     }
 
     private final class Observer: NetworkObserver {
@@ -194,6 +201,34 @@ import Testing
         }
         #expect(try await call.value.get().number == 5)
         #expect(rig.time.uptime == .seconds(15))
+    }
+
+    @Test("the pauses before the next requests grow to half a minute") func longestPause() async throws {
+        let rig = Rig(connectivityTimeout: .seconds(600), seemsConnected: true)
+        let call = rig.call()
+        let pauses = [1, 2, 4, 8, 16, 30, 30]
+        for (index, pause) in pauses.enumerated() {
+            await rig.time.waitForSleepers(3)
+            #expect(rig.transport.requests.count == index + 1)
+            if index == pauses.count - 1 { rig.isOffline.withLock { $0 = false } }
+            rig.time.advance(by: .seconds(pause) - .milliseconds(1))
+            #expect(rig.time.sleeperCount == 3)
+            rig.time.advance(by: .milliseconds(1))
+        }
+        #expect(try await call.value.get().number == pauses.count + 1)
+    }
+
+    @Test("a call pauses before the next request, although the monitor has ended") func endedMonitor() async throws {
+        let rig = Rig(monitor: EndedMonitor())
+        let call = rig.call()
+        for (index, pause) in [1, 2, 4].enumerated() {
+            // Without a pause there are more requests.
+            while rig.time.sleeperCount < 3, rig.transport.requests.count <= index + 1 { await Task.yield() }
+            #expect(rig.transport.requests.count == index + 1)
+            if pause == 4 { rig.isOffline.withLock { $0 = false } }
+            rig.time.advance(by: .seconds(pause))
+        }
+        #expect(try await call.value.get().number == 4)
     }
 
     @Test("a cancelled call stops waiting") func cancelled() async {

@@ -19,6 +19,16 @@ import Testing
         #expect(try EndMark(encoded: mark.encoded()) == mark)
     }
 
+    @Test("an estimate keeps what has ended for certain, and survives encoding") func floor() throws {
+        let (low, high) = (SessionOrder(generation: 3, rotation: 1), SessionOrder(generation: 9, rotation: 0))
+        let estimate = EndMark(high, isEstimate: true)
+        let merged = try #require(EndMark.later(EndMark(low), estimate))
+        #expect(merged.order == high && merged.isEstimate && merged.certainOrder == low)
+        #expect(try EndMark(encoded: merged.encoded()) == merged)
+        #expect(estimate.certainOrder == nil && EndMark(low).certainOrder == low)
+        #expect(EndMark.later(merged, EndMark(.end(ofGeneration: 9)))?.certainOrder == .end(ofGeneration: 9))
+    }
+
     @Test("is not read from bytes of another format or of a newer version") func foreignBytes() {
         for bytes in ["{", "", #"{"version":2}"#] {
             #expect(throws: StorageError.self) { try EndMark(encoded: Data(bytes.utf8)) }

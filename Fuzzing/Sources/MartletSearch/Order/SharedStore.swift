@@ -34,7 +34,7 @@ struct SharedStore {
     }
 
     private mutating func raise(_ new: EndMark) {
-        if mark.map({ $0.order < new.order }) ?? true { mark = new }
+        mark = EndMark.later(mark, new)
     }
 
     private mutating func removeEnded() {

@@ -104,6 +104,8 @@ struct Digest {
     mutating func add(_ mark: EndMark) {
         add(mark.order)
         add(mark.expiry.map { "\($0)" } ?? "-")
+        add(mark.isEstimate ? 1 : 0)
+        if let floor = mark.floor { add(floor) }
     }
 
     /// Adds an order by its rank among those of the store and of the session. Nothing else about it makes a difference.

@@ -109,7 +109,7 @@ final class SearchDisk: @unchecked Sendable {
     }
 
     private func raise(_ new: EndMark) {
-        if isShared, mark.map({ $0.order < new.order }) ?? true { mark = new }
+        if isShared { mark = EndMark.later(mark, new) }
     }
 
     /// Abandons the operations of a process that dies. The oldest one may have changed the record.

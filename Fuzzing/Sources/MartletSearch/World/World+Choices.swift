@@ -119,7 +119,7 @@ extension World {
 extension World {
     func perform(_ choice: Choice) {
         switch choice {
-        case .asks(let ask): life.ask(ask, of: family)
+        case .asks(let ask): life.ask(ask, of: owner)
         case .reportsRejection:
             if let token = life.held(.newest) { rules[token.name.family].rejected.insert(token.name.number) }
             life.reportRejection()
@@ -171,7 +171,7 @@ extension World {
         rules.userEndsSessions()
         rules.hasSignOutTrouble = false
         clock.userActions += 1
-        life.signOut(of: family)
+        life.signOut(of: rules.startingFamily ?? visibleFamily)
         rules.startingFamily = nil
     }
 

@@ -118,9 +118,13 @@ extension World {
         return rules.learn(session)
     }
 
-    /// The session of a call that is made now.
-    var family: Int? {
-        rules.startingFamily ?? visibleFamily
+    /// The session of a call that is made now: that of the state, even while a sign-in is being saved. Zero if the state
+    /// shows none, and `nil` if the store has not been read.
+    var owner: Int? {
+        switch life.tokens.state {
+        case .signedOut, .expired: 0
+        default: visibleFamily
+        }
     }
 
     /// Whether the newest token that callers hold is still valid, so that each further caller must get a token at once.

@@ -9,9 +9,6 @@ struct CacheStore {
     /// The number of times responses were removed because they may be outdated. A response that was requested before
     /// the latest removal is not stored.
     private(set) var removals = 0
-    /// The number of times the app has emptied the cache. The response to a call that was made before that is not
-    /// stored.
-    private(set) var timesEmptied = 0
     /// The sign-in state of each manager whose responses are stored.
     private var owners: [Int?: CallOwner] = [:]
 
@@ -74,7 +71,6 @@ struct CacheStore {
 
     mutating func removeAll() {
         removals += 1
-        timesEmptied += 1
         (responses, bytes) = ([:], 0)
     }
 

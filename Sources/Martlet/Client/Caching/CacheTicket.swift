@@ -35,6 +35,7 @@ final class CacheTicket: Sendable {
     let stored: CachedResponse?
     let isStoring: Bool
     private let cache: HTTPCache
+    private let keepers: ResponseKeepers
     private let request: CacheRequest
     private let removals: Int
     private let time: any TimeSource
@@ -49,8 +50,9 @@ final class CacheTicket: Sendable {
         case removing
     }
 
-    init(_ cache: HTTPCache, for request: CacheRequest, time: any TimeSource) {
+    init(_ cache: HTTPCache, _ keepers: ResponseKeepers, for request: CacheRequest, time: any TimeSource) {
         self.cache = cache
+        self.keepers = keepers
         self.request = request
         self.isStoring = request.method == .get && !request.control.contains("no-store")
         self.time = time
@@ -67,10 +69,13 @@ final class CacheTicket: Sendable {
         return stored.answer(at: now, hasBody: request.method != .head)
     }
 
-    /// The stored response, if it may be used although the server has failed.
+    /// The stored response, if it may be used although the server has failed. It is not used if its owner has ended
+    /// while the server was asked.
     func staleResponse() -> ServerResponse? {
         let now = time.uptime
-        guard let stored, stored.mayReplaceError(for: request.control, at: now) else { return nil }
+        guard let stored, stored.mayReplaceError(for: request.control, at: now),
+            keepers.isCurrent(request.partition.owner)
+        else { return nil }
         return stored.answer(at: now)
     }
 
@@ -88,14 +93,11 @@ final class CacheTicket: Sendable {
 
     /// Stores the response after the call has accepted it. Does nothing if its owner has ended since the call was made,
     /// or if stored responses were removed since the request was sent.
-    func store(of tokens: TokenManager?) {
+    func store() {
         let effect = effect.withLock { $0 }
         if case .none = effect { return }
         cache.withStore { store in
-            let owner = request.partition.owner
-            guard store.removals == removals, store.timesEmptied == owner.timesCacheEmptied,
-                tokens?.isCurrent(owner) ?? true
-            else { return }
+            guard store.removals == removals, keepers.isCurrent(request.partition.owner) else { return }
             if case .storing(let new) = effect {
                 let newer = store.find(request.url) {
                     request.selects($0) && $0.isNewer(than: new, requestedAt: requestedAt)

@@ -30,7 +30,7 @@ extension CallPipeline {
         let isSigned = authorizer?.carriesToken(request, for: call) == true
         let fields = fieldsWithoutToken(of: request, call)
         let ticket = CacheTicket(
-            cache,
+            cache, keepers,
             for: CacheRequest(
                 method: request.method, url: CacheRequest.url(of: request, at: origin), fields: fields,
                 partition: CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),

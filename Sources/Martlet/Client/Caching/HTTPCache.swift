@@ -27,6 +27,8 @@ internal import HTTPTypes
 /// A cached response still needs a valid session: the call waits for its token first. The response has an `Age` field.
 public final class HTTPCache: Sendable {
     private let store: Locked<CacheStore>
+    /// Has a lock of its own, because it is read while the jar of the client is locked.
+    private let emptied = Locked(0)
 
     /// Creates an empty cache.
     /// - Parameter maximumBytes: The memory for responses, approximately. The least recently used responses are removed
@@ -35,11 +37,16 @@ public final class HTTPCache: Sendable {
         self.store = Locked(CacheStore(maximumBytes: max(0, maximumBytes)))
     }
 
-    var timesEmptied: Int { store.withLock { $0.timesEmptied } }
+    /// The number of times the app has emptied the cache. The response to a call that was made before the last time is
+    /// not stored.
+    var timesEmptied: Int { emptied.withLock { $0 } }
 
     /// Removes all responses. Responses to calls that were made before are not stored.
     public func removeAll() {
-        store.withLock { $0.removeAll() }
+        store.withLock { store in
+            emptied.withLock { $0 += 1 }
+            store.removeAll()
+        }
     }
 
     func withStore<Value: Sendable>(_ body: (inout CacheStore) -> Value) -> Value {

@@ -84,9 +84,9 @@ public struct NetworkConfig: Sendable {
     public var uploadBytesPerSecond: Double = 1_000_000
     /// The assumed duration of an upload of unknown length. The default is 60 s.
     public var assumedUploadDuration: Duration = .seconds(60)
-    /// The length, in bytes, from which the client asks the server before it sends the body (`Expect: 100-continue`,
-    /// RFC 9110, section 10.1.1), if the transport can wait for the response (``Transport/waitsForContinue``). `nil`
-    /// never asks. The default is 1 MiB.
+    /// The length, in bytes, at or above which the client asks the server before it sends the body (`Expect:
+    /// 100-continue`, RFC 9110, section 10.1.1), if the transport can wait for the response
+    /// (``Transport/waitsForContinue``). `nil` never asks. The default is 1 MiB.
     ///
     /// Single-use bodies are sent without asking. A server that refuses the expectation (417) would need the body
     /// again, and by then it has been consumed.
@@ -111,10 +111,13 @@ public struct NetworkConfig: Sendable {
     /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, and
     /// the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
     ///
-    /// An automatic sign-in gives way to a user. If a user signs in while the closure runs, or has already signed in
-    /// through another process, the sign-ins of the closure fail with ``NetworkError/sessionChanged(_:)``. A user's
+    /// An automatic sign-in gives way to a user. If a user signs in or out while the closure runs, or has already signed
+    /// in through another process, the sign-ins of the closure fail with ``NetworkError/sessionChanged(_:)``. A user's
     /// sign-in that was sent before the closure's, and finishes later, replaces the session that the closure has
     /// started.
+    ///
+    /// The closure makes its calls in its own task or in child tasks. A detached task that makes a call which requires a
+    /// session waits for the closure, so the closure must not wait for such a task.
     ///
     /// A call that was made while no user was signed in gets the session that is current when the closure returns or
     /// throws, and keeps it. A call of a user's session never gets another: it fails with

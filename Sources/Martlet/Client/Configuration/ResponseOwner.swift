@@ -8,8 +8,31 @@ struct ResponseOwner: Hashable, Sendable {
     let manager: Int?
     /// The sign-in state; unbound without a manager.
     fileprivate(set) var state: CallOwner
-    let timesJarEmptied: Int
-    let timesCacheEmptied: Int
+    let timesEmptied: TimesEmptied
+}
+
+/// How often the app has emptied the jar and the cache of a client.
+struct TimesEmptied: Hashable, Sendable {
+    var jar = 0
+    var cache = 0
+}
+
+/// The objects in which the responses of a client leave something behind, and the manager whose sign-in states limit
+/// how long it is kept.
+struct ResponseKeepers: Sendable {
+    let tokens: TokenManager?
+    let jar: CookieJar?
+    let cache: HTTPCache?
+
+    var timesEmptied: TimesEmptied {
+        TimesEmptied(jar: jar?.timesEmptied ?? 0, cache: cache?.timesEmptied ?? 0)
+    }
+
+    /// Whether an owner is still current: its sign-in state lasts, and the app has emptied neither the jar nor the
+    /// cache since the call was made. May be called while the jar or the cache is locked.
+    func isCurrent(_ owner: ResponseOwner) -> Bool {
+        owner.timesEmptied == timesEmptied && tokens?.isOver(owner.state) != true
+    }
 }
 
 extension ResponseOwner {
@@ -31,15 +54,13 @@ extension CallPipeline {
     /// - Parameter owner: The owner of the call. If the call needs no session, the current sign-in state counts.
     func responseOwner(for owner: CallOwner) -> ResponseOwner? {
         guard keepsResponses else { return nil }
-        let times = timesEmptied
         return ResponseOwner(
             manager: tokens?.number, state: owner.isBound ? owner : tokens?.currentOwner ?? owner,
-            timesJarEmptied: times.jar, timesCacheEmptied: times.cache)
+            timesEmptied: keepers.timesEmptied)
     }
 
-    /// How often the app has emptied the cookie jar and the cache.
-    var timesEmptied: (jar: Int, cache: Int) {
-        (config.cookies?.timesEmptied ?? 0, config.cache?.timesEmptied ?? 0)
+    var keepers: ResponseKeepers {
+        ResponseKeepers(tokens: tokens, jar: config.cookies, cache: config.cache)
     }
 
     /// The owner with the session, if the store has been read since the call was made.
@@ -51,12 +72,5 @@ extension CallPipeline {
         var resolved = owner
         resolved.state = state
         return resolved
-    }
-}
-
-extension TokenManager {
-    /// Whether the sign-in state of an owner is still current.
-    func isCurrent(_ owner: ResponseOwner) -> Bool {
-        epoch == owner.state.epoch && endError(for: owner.state) == nil
     }
 }

@@ -23,16 +23,23 @@ internal import HTTPTypes
 /// Nothing is written to disk. Without a jar, the client keeps no cookies.
 public final class CookieJar: Sendable {
     private let store = Locked(CookieStore())
+    /// Has a lock of its own, because it is read while the cache of the client is locked.
+    private let emptied = Locked(0)
 
     /// Creates an empty jar.
     public init() {}
 
-    var timesEmptied: Int { store.withLock { $0.timesEmptied } }
+    /// The number of times the jar was emptied. A call that was made before the last time neither sends nor sets
+    /// cookies.
+    var timesEmptied: Int { emptied.withLock { $0 } }
 
     /// Removes all cookies. Call it when the user of a client without a ``TokenManager`` signs out. Calls under way
     /// then neither send nor set cookies, and downloads under way keep no bytes if they break off.
     public func removeAll() {
-        store.withLock { $0.removeAll() }
+        store.withLock { store in
+            emptied.withLock { $0 += 1 }
+            store.removeAll()
+        }
     }
 
     func withStore<Value: Sendable>(_ body: (inout CookieStore) -> Value) -> Value {
@@ -67,7 +74,7 @@ final class SignInCookies: Sendable {
 /// One call's access to a jar.
 final class CallCookies: Sendable {
     private let jar: CookieJar
-    private let tokens: TokenManager?
+    private let keepers: ResponseKeepers
     private let time: any TimeSource
     private let owner: ResponseOwner
     /// The cookies of a sign-in; `nil` for any other call.
@@ -79,20 +86,25 @@ final class CallCookies: Sendable {
     ///   - signIn: The cookies of a sign-in; `nil` for any other call.
     ///   - carriesToken: Whether the call may carry a token.
     init(
-        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: ResponseOwner, time: any TimeSource,
+        _ jar: CookieJar, _ keepers: ResponseKeepers, _ owner: ResponseOwner, time: any TimeSource,
         signIn: SignInCookies? = nil, carriesToken: Bool = true
     ) {
         self.jar = jar
-        self.tokens = tokens
+        self.keepers = keepers
         self.owner = owner
         self.signIn = signIn
         self.time = time
         let (manager, epoch) = (owner.manager, owner.state.epoch)
         let own = signIn.map { CookieSpace.signIn($0.number) }
-        guard let session = owner.state.session, let tokens else {
+        guard let session = owner.state.session, let tokens = keepers.tokens else {
             // The store may contain a session, or another process may start one. That session must not get the cookies
             // of a sign-in.
-            let guest = CookieSpace.guest(manager, epoch: epoch)
+            let guest =
+                switch owner.state.signInState {
+                case .unknown: CookieSpace.unread(manager, epoch: epoch)
+                default: CookieSpace.guest(manager, epoch: epoch)
+                }
+            if owner.state.signInState == .signedOut { jar.withStore { $0.settle(manager, epoch: epoch) } }
             self.spaces = own.map { ([guest, $0], $0) } ?? ([guest], guest)
             return
         }
@@ -103,7 +115,7 @@ final class CallCookies: Sendable {
         }
         // A session that has already ended must not get the cookies of earlier calls.
         let follower = jar.withStore { store in
-            tokens.isCurrent(owner) ? store.begin(session, of: manager, epoch: epoch) : nil
+            keepers.isCurrent(owner) ? store.begin(session, of: manager, epoch: epoch) : nil
         }
         guard let follower else { return }
         tokens.onEnd(ofLeftoversOf: owner.state) { [weak jar] in
@@ -117,7 +129,7 @@ final class CallCookies: Sendable {
     /// The request with the cookies that were read for it earlier, unless their owner has ended since.
     /// - Parameter field: The `Cookie` field with these cookies; `nil` for none.
     func adding(_ field: String?, to request: HTTPRequest) -> HTTPRequest {
-        guard let field, jar.withStore({ isCurrent($0) }) else { return request }
+        guard let field, jar.withStore({ _ in isCurrent }) else { return request }
         var request = request
         request.headerFields.setSensitive(field, for: .cookie)
         return request
@@ -127,7 +139,7 @@ final class CallCookies: Sendable {
     func adding(to request: HTTPRequest, at origin: Origin) -> HTTPRequest {
         guard request.method != .trace else { return request }
         let cookies = jar.withStore { [spaces, now = time.uptime] store in
-            isCurrent(store) ? store.find(spaces.read, for: origin, path: request.pathWithoutQuery, at: now) : []
+            isCurrent ? store.find(spaces.read, for: origin, path: request.pathWithoutQuery, at: now) : []
         }
         let own = (request.headerFields[.cookie] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
         let names = Set(own.map { $0.prefix { $0 != "=" } })
@@ -149,7 +161,7 @@ final class CallCookies: Sendable {
         jar.withStore { [spaces] store in
             // Check while the jar is locked: the end of the session, which removes its cookies, must not come in
             // between.
-            guard isCurrent(store) else { return }
+            guard isCurrent else { return }
             let (space, now) = (spaces.write, moment.uptime)
             for cookie in cookies where !store.protects(from: cookie, at: origin, in: space, at: now) {
                 store.insert(cookie, in: space, at: now)
@@ -158,11 +170,10 @@ final class CallCookies: Sendable {
     }
 
     /// Whether the owner of the call is still current.
-    private func isCurrent(_ store: borrowing CookieStore) -> Bool {
-        guard store.timesEmptied == owner.timesJarEmptied else { return false }
-        guard let tokens else { return true }
+    private var isCurrent: Bool {
+        guard signIn != nil, let tokens = keepers.tokens else { return keepers.isCurrent(owner) }
         // A session that expires during a sign-in does not end the sign-in, which has cookies of its own.
-        return signIn == nil ? tokens.isCurrent(owner) : tokens.acceptsSignIn(since: owner.state.epoch)
+        return owner.timesEmptied == keepers.timesEmptied && tokens.acceptsSignIn(since: owner.state.epoch)
     }
 }
 
@@ -179,14 +190,14 @@ extension CallPipeline {
         guard signIn != nil, let jar = config.cookies, let owner = responseOwner(for: tokens.currentOwner) else {
             return
         }
-        _ = CallCookies(jar, tokens, owner, time: time)
+        _ = CallCookies(jar, keepers, owner, time: time)
     }
 
     /// A call's access to the client's jar; `nil` without a jar.
     func cookies(of call: CallState, signIn: SignInCookies? = nil) -> CallCookies? {
         guard let jar = config.cookies, let owner = call.responseOwner else { return nil }
         return CallCookies(
-            jar, tokens, resolved(owner, for: call), time: time, signIn: signIn,
+            jar, keepers, resolved(owner, for: call), time: time, signIn: signIn,
             carriesToken: call.authorization.requirement != .none)
     }
 }

@@ -4,6 +4,9 @@ enum CookieSpace: Hashable, Sendable {
     case session(SessionID)
     /// The cookies of calls without a session, in one epoch of the manager with this number.
     case guest(Int?, epoch: Int)
+    /// The cookies of calls that were made in this epoch before the store was read. They belong to the session that was
+    /// in it. If there was none, they are those of calls without a session.
+    case unread(Int?, epoch: Int)
     /// The cookies that one sign-in has received. Only the session that it starts gets them.
     case signIn(Int)
     /// The cookies of a sign-in that starts this session.
@@ -34,8 +37,6 @@ struct CookieStore {
     private var created = 0
     private var uses = 0
     private var signIns = 0
-    /// The number of times the jar was emptied. A call that was made before that neither sends nor sets cookies.
-    private(set) var timesEmptied = 0
 
     var isEmpty: Bool { cookies.values.allSatisfy(\.isEmpty) }
 
@@ -50,6 +51,7 @@ struct CookieStore {
         removeUnfollowed()
         let former: [CookieSpace] = [
             .guest(manager, epoch: epoch - 1), .upcoming(session), .guest(manager, epoch: epoch),
+            .unread(manager, epoch: epoch),
         ]
         let earlier = former.flatMap { cookies.removeValue(forKey: $0) ?? [] }
         for cookie in earlier.sorted(by: { $0.number < $1.number }) {
@@ -57,6 +59,13 @@ struct CookieStore {
         }
         forget(manager, before: epoch)
         return follower
+    }
+
+    /// Gives calls without a session the cookies from before the store was read, because it contained no session.
+    mutating func settle(_ manager: Int?, epoch: Int) {
+        for cookie in cookies.removeValue(forKey: .unread(manager, epoch: epoch)) ?? [] {
+            insert(cookie, in: .guest(manager, epoch: epoch))
+        }
     }
 
     /// Removes the cookies of sessions whose managers the app has released: nothing reports the end of these sessions.
@@ -96,13 +105,12 @@ struct CookieStore {
         cookies = cookies.filter { space, _ in
             switch space {
             case .session, .signIn, .upcoming: true
-            case .guest(let owner, let past): owner != manager || past >= epoch
+            case .guest(let owner, let past), .unread(let owner, let past): owner != manager || past >= epoch
             }
         }
     }
 
     mutating func removeAll() {
-        timesEmptied += 1
         cookies = [:]
     }
 

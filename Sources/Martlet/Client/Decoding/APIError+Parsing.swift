@@ -22,7 +22,7 @@ extension APIError.FieldError {
         }
     }
 
-    /// Reads a text, or an object with a name and a message.
+    /// Reads a string, or an object with a name and a message.
     init?(_ json: JSONValue) {
         if let text = json.string {
             self.init(message: text)

@@ -53,7 +53,7 @@ public struct ResponseEnvelope: Sendable, Hashable {
     /// neither a page, such as that of a network's login, nor half of an object or array.
     func mayBeSuccess(_ response: ServerResponse) -> Bool {
         guard let json = JSONValue(body: response.body) else {
-            // A text may begin with a byte order mark.
+            // Text may begin with a byte order mark.
             let first = response.body.first { !"\u{FEFF} \t\r\n".utf8.contains($0) }
             return first.map { !"<{[".utf8.contains($0) } ?? true
         }

@@ -40,6 +40,8 @@ struct Authorization: Sendable {
     /// The number of times the call has been sent again because of a rejected token. After the first time, only a newer
     /// token allows another.
     fileprivate var replays = 0
+    /// Whether the current attempt repeats one whose token was rejected.
+    var isReplay: Bool { replays > 0 }
 
     init(
         _ requirement: AuthenticationRequirement, as owner: CallOwner, _ credential: Credential?,
@@ -73,7 +75,7 @@ struct Authorizer: Sendable {
         unmarkedField = Redaction.isSensitive(headerName: name.rawName) ? nil : name
     }
 
-    /// Marks what an app has put into the field of the token as sensitive.
+    /// Marks as sensitive whatever the app has put into the token's field.
     func markField(in fields: inout HTTPFields) {
         guard let name = unmarkedField, fields.contains(name) else { return }
         for index in fields.indices where fields[index].name == name { fields[index].indexingStrategy = .disallow }
@@ -178,7 +180,7 @@ struct Authorizer: Sendable {
             return try assign(credential, to: &call)
         }
         try checkSession(of: call.authorization)
-        // From the time of its refresh on, a token is no longer called fresh, but it is valid until it expires.
+        // Once its refresh is due, a token no longer counts as fresh, but it is valid until it expires.
         switch await tokens.credential(for: call.authorization.owner) {
         case .success(let credential): try assign(credential, to: &call)
         case .failure(let error): if call.authorization.requirement == .required { throw error }
@@ -241,7 +243,7 @@ struct Authorizer: Sendable {
         }
     }
 
-    /// Whether the value of a field has a token, as it is or within credentials of the Basic scheme (RFC 7617).
+    /// Whether the value of a field contains a token, verbatim or within credentials of the Basic scheme (RFC 7617).
     @inline(never)
     private static func has(_ token: String, in value: String) -> Bool {
         guard value.utf8.count >= token.utf8.count else { return false }
@@ -319,7 +321,7 @@ struct Authorizer: Sendable {
         tokens.accessTokenRejection.isRejected(response, to: call.request)
     }
 
-    /// Removes the token from a request that an interceptor has redirected to another origin, or has made a TRACE.
+    /// Removes the token from a request that an interceptor has redirected to another origin, or turned into a TRACE.
     func removeToken(from request: inout HTTPRequest, for call: inout CallState) {
         guard call.context.stamp != nil else { return }
         request.headerFields[tokens.scheme.header] = nil
@@ -330,8 +332,8 @@ struct Authorizer: Sendable {
     /// replayed yet, or if there is a newer token by now. If the call allows no refresh, a rejection is a response like
     /// any other.
     ///
-    /// The request still holds its slot here. The token is marked as rejected before the slot goes to the next call,
-    /// which must not go out with the same token.
+    /// At the first rejection, the request still holds its slot. The token is marked as rejected before the slot goes to
+    /// the next call, which must not go out with the same token.
     ///
     /// Only a successful response counts as an acceptance of the token. An error such as 404 or 503 may come from a
     /// part of the server that does not check tokens.
@@ -379,10 +381,10 @@ struct Authorizer: Sendable {
         else { return false }
         do {
             call.authorization.credential = try await tokens.credential(replacing: stamp).get()
-            call.authorization.replays += 1
             // Another caller may have refreshed the token while this body was sent, so it may not last for another
             // upload.
             if call.authorization.transferTime != nil { try await refreshIfNeeded(&call) }
+            call.authorization.replays += 1
         } catch .refreshFailed where call.authorization.replays > 0 {
             // There is no newer token, so the caller gets the second rejection unchanged.
             return false

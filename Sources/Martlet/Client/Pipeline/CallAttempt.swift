@@ -149,7 +149,9 @@ struct CallAttempt {
             call.context[IdempotencyKeys.Mark.self]?.note(request)
         }
         call.readCookies(for: request, at: origin)
-        try call.receiver?.checkCredentials(pipeline.fieldsWithoutToken(of: request, call).credentials)
+        try call.receiver?.checkCredentials(
+            pipeline.fieldsWithoutToken(of: request, call).credentials,
+            inPlaceOfToken: pipeline.fieldsInPlaceOfToken(of: request, call))
         if answer == nil, let cache = pipeline.config.cache {
             (answer, ticket) = pipeline.consult(cache, for: request, at: origin, call)
         }
@@ -190,10 +192,18 @@ struct CallAttempt {
 
     /// Fails the attempt if the response rejects its token, or if an interceptor does not accept the response.
     private mutating func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
-        if case .server = source {
-            try await pipeline.authorizer?.validate(response, for: &call, mayReplay: !isPerformed)
-            // A receiver checks its session itself, as long as it receives. The tokens of a sign-in are judged later.
-            if unreadBody == nil, onUnusedResponse == nil { try pipeline.authorizer?.checkSession(after: call) }
+        let isFromServer = if case .server = source { true } else { false }
+        if isFromServer, let authorizer = pipeline.authorizer {
+            if call.authorization.isReplay, authorizer.isRejected(response, to: call) {
+                // The store may have to be read, which must not hold up the next call.
+                endSlot(carriedToken: true)
+                slot = nil
+            }
+            try await authorizer.validate(response, for: &call, mayReplay: !isPerformed)
+        }
+        // A receiver checks its session itself, as long as it receives. The tokens of a sign-in are judged later.
+        if unreadBody == nil, onUnusedResponse == nil { try pipeline.authorizer?.checkSession(after: call) }
+        if isFromServer {
             // If the call may not be replayed, its caller gets the rejection. Other calls must not.
             if ticket != nil, pipeline.authorizer?.isRejected(response, to: call) == true { ticket = nil }
         }
@@ -244,7 +254,7 @@ struct CallAttempt {
             return .failure(pipeline.decoding.statusError(for: response, call: call.context.call))
         }
         if case .server = source { slotEnd = .releasedAfterSuccess }
-        ticket?.store(of: pipeline.tokens)
+        ticket?.store()
         return .success(response)
     }
 

@@ -35,9 +35,9 @@ extension CallPipeline {
     /// After that, the cache adds its validators, the jar its cookies, and the transport its own fields. The article
     /// "A call from start to end" has the whole order.
     ///
-    /// Header fields that interceptors add or change do not go to a third party either. If an interceptor itself sends
-    /// a request to a third party, the fields that it adds remain, and those of the client and of other interceptors
-    /// are removed.
+    /// Header fields that interceptors add or change do not go to a third party. If an interceptor itself sends a
+    /// request to a third party, the fields that it adds remain, and those of the client and of other interceptors are
+    /// removed.
     /// - Parameter length: The length of the body, if it is known before it is encoded.
     func build(_ call: OutgoingCall, length: Int64?) throws(NetworkError) -> CallState {
         let endpoint = call.endpoint
@@ -109,5 +109,11 @@ extension CallPipeline {
         var fields = call.cookies?.adding(call.cookieField, to: request).headerFields ?? request.headerFields
         if let tokens, authorizer?.carriesToken(request, for: call) == true { fields[tokens.scheme.header] = nil }
         return fields
+    }
+
+    /// The credentials that the endpoint or an interceptor has put in place of the session's token.
+    func fieldsInPlaceOfToken(of request: HTTPRequest, _ call: CallState) -> [HTTPField] {
+        guard let tokens, call.context.stamp == nil else { return [] }
+        return Array(request.headerFields[fields: tokens.scheme.header])
     }
 }

@@ -74,7 +74,7 @@ final class ConcurrencyLimiter: Sendable {
             return admitted
         }
 
-        /// - Returns: `false` if the request does not wait, because it has got a slot.
+        /// - Returns: `false` if the request does not wait, because it already has a slot.
         mutating func remove(_ race: Race<Void>) -> Bool {
             guard let index = waiting.firstIndex(where: { $0.race === race }) else { return false }
             waiting.remove(at: index)

@@ -13,9 +13,12 @@ protocol ResponseReceiver: Sendable {
     /// Changes the request before an attempt.
     func adapt(_ request: inout HTTPRequest)
     /// Throws an error if the receiver must not continue under the credentials of an attempt's request.
-    /// - Parameter credentials: The header fields of the request that may identify a user, without the session's own
-    ///   token.
-    func checkCredentials(_ credentials: @autoclosure () -> [HTTPField]) throws
+    /// - Parameters:
+    ///   - credentials: The header fields of the request that may identify a user, without the session's own token.
+    ///   - inPlaceOfToken: Those of them that replace the session's token.
+    func checkCredentials(
+        _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField]
+    ) throws
     /// Whether the receiver consumes the body of this response.
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool
     /// Consumes the body. After a cancellation or a timeout the pipeline does not wait for this method to return.

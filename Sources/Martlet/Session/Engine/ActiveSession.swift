@@ -19,7 +19,7 @@ extension SessionStateMachine {
         var refresh = Refresh.idle
         var persistence = Persistence.written
         var base = Base.stored
-        /// The owner of calls that are made while this sign-in is being saved: still that of the previous session.
+        /// The owner of calls that are made while this sign-in is being saved: still that of the state before it.
         var shownOwner: CallOwner?
         /// The reason why the tokens of the last refresh must not be used yet: the store must contain them first.
         var withheld: RefreshError?

@@ -107,9 +107,12 @@ struct SessionLineage: Sendable {
 
 extension SessionStateMachine {
     /// Whether the sign-in state of an owner is over. Unlike ``endError(for:)``, this includes a sign-in after a call
-    /// without a session.
+    /// without a session, and the expiry of a session that was still unread when the call was made.
     func isOver(_ owner: CallOwner) -> Bool {
-        owner.isBound && (owner.epoch != epoch || endError(for: owner) != nil)
+        guard owner.isBound else { return false }
+        if owner.epoch != epoch || endError(for: owner) != nil { return true }
+        if session == nil, owner.signInState == .unknown, case .expired(_, .some) = absence { return true }
+        return false
     }
 
     /// The session of the current epoch, even while it is still being saved.

@@ -120,8 +120,8 @@ extension SessionStateMachine {
 extension SessionStateMachine {
     /// The owner of a call that is made now.
     ///
-    /// While a sign-in is being saved, callers still see the session before it, and their calls belong to that: they
-    /// fail instead of going out as another user.
+    /// While a sign-in is being saved, callers still see the state before it, and their calls belong to that: they fail
+    /// instead of going out as another user.
     var callOwner: CallOwner {
         if let session {
             if !session.isVisible, let shown = session.shownOwner { return shown }

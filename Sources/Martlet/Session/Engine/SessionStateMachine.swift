@@ -38,7 +38,7 @@ struct SessionStateMachine: Sendable {
     /// The epoch that began with the last sign-in of this process.
     private(set) var signInEpoch = 0
     /// The epoch that began with the last change that was no unattended sign-in.
-    private var attendedEpoch = 0
+    private(set) var attendedEpoch = 0
     /// The highest position of a record or a mark that this process has read or written; `nil` if it has done neither.
     /// An empty store is at position zero.
     private var known: SessionOrder?
@@ -300,12 +300,12 @@ extension SessionStateMachine {
             actions.append(.revoke(record.tokens, expiresAt: nil))
             return .failure(.sessionChanged)
         }
-        let shown = session.map { $0.isVisible ? callOwner : $0.shownOwner } ?? nil
+        let shown = callOwner
         // A write of the former session may still be on its way.
         if let former = session { learn(.found(former.newest.record)) }
         var record = record
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
-        // A user may have signed in in another process since this one has read the store.
+        // A user may have signed in through another process since this one read the store.
         let isUnreadSignOut = if case .anything? = ending?.signOut { true } else { false }
         let isUnknown = isUnread || isUnreadSignOut && !sharesStore
         // A record that was adopted from a former library has generation 0.
@@ -828,6 +828,7 @@ extension SessionStateMachine {
                 mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
             }
         }
+        mark = mark.raisingFloor(to: reading.certainOrder)
         switch reading {
         case .found(let record):
             if endedHere.contains(record.id), !mark.covers(record) {
@@ -838,6 +839,8 @@ extension SessionStateMachine {
         case .ended(let former): return former.order < mark.order ? .mark(mark) : .keep
         // A mark that no record is below ends nothing.
         case .unavailable where mark.order.generation < 0: return .keep
+        // Since a first attempt, another process may have signed a user in.
+        case .unavailable where ending.hasFailed && sharesStore: return .mark(mark)
         case .unavailable: return ending.signOut != nil ? .end(mark) : .mark(mark)
         }
     }
@@ -1410,7 +1413,7 @@ extension SessionStateMachine {
         case .found(let record):
             // Another process has written a session that has ended, or was killed while it ended that session.
             if ending == nil { startEnding(EndMark.later(mark, EndMark(record.order)) ?? EndMark(record.order)) }
-        case .ended(let found) where found == mark && found.expiry == nil:
+        case .ended(let found) where found.order == mark?.order && mark?.expiry == nil && found.expiry == nil:
             // The user has signed out in another process since, perhaps from a later session that this one has not
             // seen.
             guard case .expired(_, let expired) = absence else { break }
@@ -1492,6 +1495,15 @@ extension StoreReading {
         case .ended(let mark): mark.order
         case .empty: SessionOrder(generation: 0, rotation: 0)
         case .unavailable: nil
+        }
+    }
+
+    /// The position of the record, or what a mark says for certain.
+    fileprivate var certainOrder: SessionOrder? {
+        switch self {
+        case .found(let record): record.order
+        case .ended(let mark): mark.certainOrder
+        case .empty, .unavailable: nil
         }
     }
 

@@ -313,7 +313,7 @@ extension TokenManager {
             let start = epoch ?? unattended?.start(in: machine)
             let reply = machine.signedIn(
                 record, deadlines: deadlines, since: start, isUnattended: unattended != nil, by: waiter)
-            if reply == .wait { unattended?.hasSignedIn(in: machine) }
+            if reply == .wait { unattended?.hasChangedSession(in: machine) }
             return reply
         }
         // A command-line tool may exit now, and its next start must not restore an earlier session.
@@ -387,13 +387,17 @@ extension TokenManager {
         let now = time.wallClock
         let deadline = time.uptime + policy.storeTimeout
         let revocation = waits ? revocations.startWait() : nil
+        let unattended = unattendedSignIn
         let ended = transitionCore { core in
             let isAwaited = revocation != nil && !isRefreshingHere
             let ended = EndedSession(
                 revocation: revocation, responses: isAwaited ? Array(core.responses.values) : [],
                 wasSignedOut: core.machine.session == nil && !core.machine.isUnread)
             // A user who has signed in since stays signed in.
-            if core.machine.signInEpoch <= start { core.machine.signedOut(at: now) }
+            if core.machine.signInEpoch <= start {
+                core.machine.signedOut(at: now)
+                unattended?.hasChangedSession(in: core.machine)
+            }
             return ended
         }
         _ = await wait { machine, waiter, _ in machine.changeAwaited(by: waiter) }
@@ -518,12 +522,7 @@ extension TokenManager {
 
     /// The owner of a sign-in that gives way to any other one, even to one that is being saved.
     package var givingWayOwner: CallOwner {
-        signInOwner { core in
-            guard core.machine.session?.isVisible == false, core.owner.epoch == core.machine.epoch else {
-                return core.owner
-            }
-            return CallOwner(epoch: core.machine.epoch - 1, signInState: .signedOut)
-        }
+        signInOwner { $0.owner }
     }
 
     private func signInOwner(_ owner: (borrowing Core) -> CallOwner) -> CallOwner {
@@ -537,6 +536,11 @@ extension TokenManager {
             guard let epoch = unattended.start(in: core.machine), epoch != core.machine.epoch else { return nil }
             return CallOwner(epoch: epoch, signInState: .signedOut)
         }
+    }
+
+    /// Waits while a sign-in is being saved.
+    func startedSession() async {
+        await waitForStore(until: time.uptime + policy.storeTimeout) { $0.isStartingSession }
     }
 
     /// The unattended sign-in to this manager that the current task is part of.
@@ -708,6 +712,11 @@ extension TokenManager {
     /// The reason why nothing more may be sent or received for a call; `nil` if its session continues.
     func endError(for owner: CallOwner) -> SessionError? {
         core.withLock { $0.machine.endError(for: owner) }
+    }
+
+    /// Whether the sign-in state of an owner is over, so that its calls must leave nothing behind.
+    func isOver(_ owner: CallOwner) -> Bool {
+        core.withLock { $0.machine.isOver(owner) }
     }
 
     /// The stamp of a token that was given to another client; `nil` if it never was, or too long ago.

@@ -7,7 +7,7 @@ final class UnattendedSignIn: Sendable {
     /// Whether the current task is part of a sign-in to any manager.
     static var isUnderWay: Bool { current.values.contains { !$0.isOver } }
 
-    /// The epoch (``TokenManager/epoch``) at its start, or after its own latest sign-in.
+    /// The epoch (``TokenManager/epoch``) at its start, or after its own latest sign-in or sign-out.
     private let epoch: Locked<Int>
     private let followsExpiry: Bool
     private let hasEnded = Locked(false)
@@ -23,16 +23,17 @@ final class UnattendedSignIn: Sendable {
     }
 
     /// The epoch in which a step of this sign-in may start a session; `nil` for any epoch. If no user is signed in, any
-    /// will do, because no session is replaced. The exception is a session that has expired since the start: its user
-    /// may sign in again, and must not be replaced.
+    /// will do, because no session is replaced. There are two exceptions: a user has signed in or out since the start,
+    /// or a session has expired since. The user may sign in again, and must not be replaced.
     func start(in machine: borrowing SessionStateMachine) -> Int? {
-        guard machine.session == nil else { return epoch.withLock { $0 } }
+        let epoch = epoch.withLock { $0 }
+        guard machine.session == nil, machine.attendedEpoch <= epoch else { return epoch }
         // -1 matches no epoch: an expiry starts no new one, so comparing epochs would not detect it.
         return machine.callOwner.signInState == .expired && !followsExpiry ? -1 : nil
     }
 
-    /// A step of this sign-in has started a session, which the next step may replace.
-    func hasSignedIn(in machine: borrowing SessionStateMachine) {
+    /// A step of this sign-in has started a session, which the next step may replace, or has ended one.
+    func hasChangedSession(in machine: borrowing SessionStateMachine) {
         let now = machine.epoch
         epoch.withLock { $0 = now }
     }

@@ -22,6 +22,9 @@ package struct SessionOrder: Sendable, Hashable, Comparable {
         SessionOrder(generation: generation, rotation: .max)
     }
 
+    /// Lower than the position of any record.
+    static let beforeAll = SessionOrder(generation: -1, rotation: 0)
+
     /// The lowest generation of a sign-in that comes after this position.
     var generationAbove: Int {
         generation < StoredSession.highestGeneration ? generation + 1 : StoredSession.highestGeneration
@@ -44,11 +47,16 @@ public struct EndMark: Sendable, Hashable {
     public let expiry: ExpiryReason?
     /// Whether the position comes from the clock, because the process that ended the session could not read the store.
     package let isEstimate: Bool
+    /// If the position is an estimate, the highest position of a record or another mark that is known to have ended.
+    package private(set) var floor: SessionOrder?
 
-    package init(_ order: SessionOrder, expiry: ExpiryReason? = nil, isEstimate: Bool = false) {
+    package init(
+        _ order: SessionOrder, expiry: ExpiryReason? = nil, isEstimate: Bool = false, floor: SessionOrder? = nil
+    ) {
         self.order = order
         self.expiry = expiry
         self.isEstimate = isEstimate
+        self.floor = isEstimate ? floor : nil
     }
 
     /// Whether a record has ended.
@@ -61,10 +69,21 @@ public struct EndMark: Sendable, Hashable {
         order > other.order
     }
 
-    /// The mark with the higher position.
-    static func later(_ a: EndMark?, _ b: EndMark?) -> EndMark? {
+    /// The mark with the higher position, which also keeps what the other one says for certain.
+    package static func later(_ a: EndMark?, _ b: EndMark?) -> EndMark? {
         guard let a, let b else { return a ?? b }
-        return b.isHigher(than: a) ? b : a
+        return b.isHigher(than: a) ? b.raisingFloor(to: a.certainOrder) : a.raisingFloor(to: b.certainOrder)
+    }
+
+    /// The position up to which sessions have ended for certain, whatever the clocks say.
+    var certainOrder: SessionOrder? { isEstimate ? floor : order }
+
+    /// The mark of an ending that also covers a record or a mark at a position.
+    func raisingFloor(to order: SessionOrder?) -> EndMark {
+        guard isEstimate, let order, order > floor ?? .beforeAll else { return self }
+        var mark = self
+        mark.floor = order
+        return mark
     }
 }
 
@@ -77,6 +96,12 @@ extension EndMark {
         var rotation: Int
         var expiry: Expiry?
         var isEstimate: Bool?
+        var floor: Position?
+    }
+
+    private struct Position: Codable {
+        var generation: Int
+        var rotation: Int
     }
 
     private struct Expiry: Codable {
@@ -103,7 +128,8 @@ extension EndMark {
         return try encoder.encode(
             Encoded(
                 generation: order.generation, rotation: order.rotation, expiry: expiry,
-                isEstimate: isEstimate ? true : nil))
+                isEstimate: isEstimate ? true : nil,
+                floor: floor.map { Position(generation: $0.generation, rotation: $0.rotation) }))
     }
 
     /// Creates a mark from the bytes that ``encoded()`` has returned.
@@ -123,9 +149,11 @@ extension EndMark {
             }
         }
         // Clamp a damaged number: it must not overflow when a later sign-in adds to it.
-        let generation = min(max(found.generation, 0), StoredSession.highestGeneration)
+        func order(_ generation: Int, _ rotation: Int) -> SessionOrder {
+            SessionOrder(generation: min(max(generation, 0), StoredSession.highestGeneration), rotation: rotation)
+        }
         self.init(
-            SessionOrder(generation: generation, rotation: found.rotation), expiry: expiry,
-            isEstimate: found.isEstimate == true)
+            order(found.generation, found.rotation), expiry: expiry, isEstimate: found.isEstimate == true,
+            floor: found.floor.map { order($0.generation, $0.rotation) })
     }
 }

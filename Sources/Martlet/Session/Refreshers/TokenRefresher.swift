@@ -56,6 +56,6 @@ public struct RefreshRejectedError: Error, Sendable, Hashable {
 }
 
 extension RefreshRejectedError: LocalizedError {
-    /// A text for the user, in the user's language.
+    /// A message for the user, in the user's language.
     public var errorDescription: String? { UserText.sessionRefused.text }
 }

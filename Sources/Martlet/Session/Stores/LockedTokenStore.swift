@@ -173,13 +173,12 @@ private struct LockedRecord {
         _ session: StoredSession, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
         let bytes = try session.encoded()
+        guard try await store.replace(with: bytes, while: isHeld) else { return false }
         // Remove a mark that covers the new record. Only a sign-in that could not read the store ranks below the mark.
+        // Until the record is written, the mark must stay: it may cover the record of an earlier user.
         let isBelowMark = content.mark?.covers(session) ?? !content.reading.wasReadable
-        if isBelowMark, let markFile = store.markFile {
-            let isDone = try await store.queue.run { () throws(StorageError) in try markFile.delete(if: isHeld) }
-            guard isDone else { return false }
-        }
-        return try await store.replace(with: bytes, while: isHeld)
+        guard isBelowMark, let markFile = store.markFile else { return true }
+        return try await store.queue.run { () throws(StorageError) in try markFile.delete(if: isHeld) }
     }
 
     /// Replaces the record with the mark, in one step.
@@ -218,7 +217,7 @@ private struct LockedRecord {
         _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
         if let current = content.mark, current.order >= mark.order { return true }
-        let bytes = try mark.encoded()
+        let bytes = try mark.raisingFloor(to: content.mark?.certainOrder).encoded()
         guard let markFile = store.markFile else {
             // Do not put the mark in place of a record that cannot be read now.
             return content.isMark ? try await store.replace(with: bytes, while: isHeld) : true

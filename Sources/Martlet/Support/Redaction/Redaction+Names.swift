@@ -12,7 +12,7 @@ extension Redaction {
         case session
         /// Several tokens, or their number.
         case tokens
-        /// The name `tokens` alone: tokens, their number, or the words of a text.
+        /// The name `tokens` alone: tokens, their number, or the words of prose.
         case words
         /// Several secrets, or their number.
         case several
@@ -75,7 +75,7 @@ extension Redaction {
     /// The kind of secret that a name announces; `nil` for a harmless name.
     static func kind(of name: NameLetters) -> SecretKind? {
         let letters = name.all[...]
-        guard letters.count >= 3, let last = letters.last else { return nil }
+        guard letters.count >= 3 || letters.elementsEqual(shortestName), let last = letters.last else { return nil }
         let isNumbered = last.isDigit
         let stem = isNumbered ? letters[..<((letters.lastIndex { !$0.isDigit } ?? -1) + 1)] : letters
         if let kind = kind(ofSuffix: stem) { return kind }
@@ -130,7 +130,8 @@ extension Redaction {
         let names: [(String, SecretKind)] = [
             ("authorization", .authorization), ("cookie", .cookie), ("token", .token), ("secret", .other),
             ("secretkey", .other), ("privatekey", .other), ("accesskey", .other), ("apikey", .other), ("otp", .other),
-            ("pwd", .other), ("passcode", .other), ("sessionid", .other), ("sessid", .other), ("sessionkey", .other),
+            ("pw", .other), ("pwd", .other), ("passcode", .other), ("sessionid", .other), ("sessid", .other),
+            ("sessionkey", .other),
             ("pincode", .other), ("otpcode", .other), ("userpass", .other), ("codeverifier", .other),
             ("verificationcode", .other), ("recoverycode", .other), ("backupcode", .other),
             ("accesscode", .other), ("authcode", .other), ("encryptionkey", .other), ("signingkey", .other),
@@ -148,6 +149,7 @@ extension Redaction {
         "password", "passwd", "passphrase", "csrf", "xsrf", "secret", "signature",
     ].map { Array($0.utf8) }
 
+    private static let shortestName = Array("pw".utf8)
     private static let session = Array("session".utf8)
     private static let key = Array("key".utf8)
     private static let authentication = Array("auth".utf8)

@@ -92,7 +92,7 @@ extension Redaction {
         guard let mark = item.utf8.firstIndex(of: UInt8(ascii: "=")) else { return false }
         steps += item.utf8.count
         guard SecretScanner.keyNames.contains(member(of: item[..<mark])) else { return false }
-        // Several words are a text.
+        // Several words are prose.
         let words = decodedName(item[mark...].dropFirst()).split(whereSeparator: \.isWhitespace)
         return words.count == 1 && kind(named: String(words[0])) != nil
     }

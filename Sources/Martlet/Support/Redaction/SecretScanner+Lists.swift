@@ -47,7 +47,7 @@ extension SecretScanner {
         return startsPair(text, isField: isFieldName(text, kind: name.kind)) ? value : nil
     }
 
-    /// Whether a text is the first item of a pair: of a list or a tuple in a list, or of a tuple if the text is the
+    /// Whether a string is the first item of a pair: of a list or a tuple in a list, or of a tuple if the string is the
     /// name of a header field.
     private mutating func startsPair(_ text: Quote, isField: Bool) -> Bool {
         guard let bracket = bracket(before: text.start) else { return false }

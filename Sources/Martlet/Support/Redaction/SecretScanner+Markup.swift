@@ -139,7 +139,7 @@ extension SecretScanner {
         return bytes.count
     }
 
-    /// The index after a text, which may be escaped; `nil` if there is another one at the index.
+    /// The index after quoted text, which may be escaped; `nil` if there is another one at the index.
     private mutating func end(of text: StaticString, at start: Int) -> Int? {
         var index = start
         for offset in 0..<text.utf8CodeUnitCount {

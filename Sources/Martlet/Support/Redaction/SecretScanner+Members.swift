@@ -61,7 +61,7 @@ extension SecretScanner {
         while "])".utf8.contains(byte(at: end)) { end += 1 }
         let nameEnd = end
         let next = symbol(after: &end, acrossLines: false)
-        // In a text, a line break is an escape.
+        // In quoted text, a line break is an escape.
         var closing = next.byte.isLineBreak && next.isEscape ? symbol(after: &end, acrossLines: true) : next
         if !closing.byte.isQuote, let quote = closingQuote(from: end) { (closing, end) = (symbol(at: quote), quote) }
         pairKind = name.kind == .authorization || name.kind == .cookie ? name.kind : .other
@@ -151,7 +151,7 @@ extension SecretScanner {
         return nil
     }
 
-    /// Whether a text is the name of a part of a multipart form. A file name may precede it.
+    /// Whether a string is the name of a part of a multipart form. A file name may precede it.
     private mutating func followsFormData(_ name: Quote) -> Bool {
         let near = lettersBefore(name.start, count: 24)
         if near.contains(text: "form-data") { return true }

@@ -59,7 +59,7 @@ extension SecretScanner {
             pass(to: start)
             enterTokenObject()
         case UInt8(ascii: "[") where name.kind == .words:
-            // Words of a text are harmless, and the objects in the list have names inside.
+            // Words of prose are harmless, and the objects in the list have names inside.
             pass(to: start)
             enterTokenObject()
         case UInt8(ascii: "{"), UInt8(ascii: "["),
@@ -323,7 +323,7 @@ extension SecretScanner {
         replace(range)
     }
 
-    /// Whether a text is empty or a literal such as `null`, so that there is no secret.
+    /// Whether a string is empty or a literal such as `null`, so that there is no secret.
     static func isLiteral(_ bytes: ArraySlice<UInt8>) -> Bool {
         var text = bytes.drop(while: \.isBlank)
         while let last = text.last, last.isBlank { text.removeLast() }
@@ -506,7 +506,7 @@ extension SecretScanner {
 // MARK: - Ends
 
 extension SecretScanner {
-    /// The index of the quotation mark that closes a text, or the end of the whole text.
+    /// The index of the quotation mark that closes quoted text, or the end of the whole text.
     private mutating func endOfText(_ opening: Symbol, from start: Int) -> Int {
         var index = start
         while index < bytes.count {
@@ -634,7 +634,7 @@ extension SecretScanner {
         return index
     }
 
-    /// Whether a mark within a word opens a text, as in `Optional("…")` and `b'…'`.
+    /// Whether a mark within a word opens quoted text, as in `Optional("…")` and `b'…'`.
     private mutating func opensText(_ symbol: Symbol, at index: Int) -> Bool {
         let last = byte(at: index - 1)
         if "([{=:@#$".utf8.contains(last) { return true }

@@ -1,4 +1,4 @@
-/// Reads a text once, from start to end, and copies it with each secret replaced by the mask.
+/// Reads text once, from start to end, and copies it with each secret replaced by the mask.
 ///
 /// The text may be JSON, XML, a form, header fields, a URL, prose, or any of these inside another. There is no single
 /// document to parse. A run of token characters is a token, a name or a word, and the text around a name decides which
@@ -7,8 +7,8 @@
 /// `SecretScanner+Lists.swift`, elements in `SecretScanner+Markup.swift`, and escapes and entities in
 /// `SecretScanner+Characters.swift`.
 ///
-/// The time is linear in the length of the text. Each look-ahead consumes what it has read, ends at the next place where
-/// another one could start, or is remembered so that no other one reads the same text again.
+/// The time is linear in the length of the text. Each look-ahead consumes what it has read, ends at the next place
+/// where another one could start, or is remembered so that no other one reads the same text again.
 struct SecretScanner {
     let bytes: [UInt8]
     /// Whether runs of characters that look like tokens are masked.
@@ -21,7 +21,7 @@ struct SecretScanner {
     /// The number of bytes examined, repeated reads included.
     var steps = 0
     var index = 0
-    /// The ranges to replace, in the order of their starts. A range without a text is kept.
+    /// The ranges to replace, in the order of their starts. A range without text is kept.
     var replacements: [(range: Range<Int>, text: String)] = []
 
     var line = Line()
@@ -74,7 +74,7 @@ struct SecretScanner {
         var escapes: Int?
     }
 
-    /// A quotation mark that opens a text.
+    /// A quotation mark that opens quoted text.
     struct Quote {
         let mark: UInt8
         /// The depth of the escapes before the mark; see `Symbol.level`.

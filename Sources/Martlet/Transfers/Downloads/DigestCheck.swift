@@ -22,7 +22,7 @@
         fileprivate enum Expectation: Hashable {
             /// A SHA-256 digest from the app.
             case digest(Data)
-            /// A text from the app that is not a digest, so that no download matches.
+            /// Text from the app that is not a digest, so that no download matches.
             case unreadable(String)
             /// The digest that the server sends.
             case server(isRequired: Bool)

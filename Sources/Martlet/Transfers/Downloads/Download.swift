@@ -22,11 +22,11 @@ public struct DownloadOptions: Sendable, Hashable {
     /// needs no token. If no user is signed in, or the client has no ``TokenManager``, the request must have the same
     /// credentials: cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
     ///
-    /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` and a number, until a download to
-    /// the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Without a user, nothing
-    /// is kept if the app has emptied the client's jar or cache since the download began, or if parts of the file were
-    /// received with different credentials. They are not flushed to the disk: after a power failure only a `check`
-    /// proves that they are intact.
+    /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` followed by a number, until a
+    /// download to the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Without a
+    /// user, nothing is kept if the app has emptied the client's jar or cache since the download began, or if parts of
+    /// the file were received with different credentials. Kept bytes are not flushed to the disk: after a power
+    /// failure, only a `check` proves that they are intact.
     ///
     /// Other users of the system can neither read nor write the hidden file. A file that they could have written is not
     /// resumed, and one that belongs to another user of the system is neither used nor removed: the download starts
@@ -124,14 +124,14 @@ extension NetworkClient {
         try await admit(&call)
         // The kept bytes belong to the user even if the endpoint needs no session.
         let owner = call.start.owner.isBound ? call.start.owner : tokens?.currentOwner ?? .unbound
-        let counts = pipeline.timesEmptied
+        let timesEmptied = pipeline.keepers.timesEmptied
         let receiver: DownloadReceiver
         do {
             let owner = await storedOwner(of: owner)
             receiver = try await DownloadReceiver(
                 to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: owner),
                 isAnonymous: owner == .noUser, tokens: tokens,
-                mayKeepBytes: { [pipeline] in owner != .noUser || pipeline.timesEmptied == counts })
+                mayKeepBytes: { [pipeline] in pipeline.keepers.mayKeepBytes(of: owner, since: timesEmptied) })
         } catch {
             monitor?.finish()
             let failure = AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
@@ -231,5 +231,18 @@ extension NetworkClient {
     /// Deletes the bytes that are kept for this location. See ``discardPartialDownload(to:)-(String)``.
     public func discardPartialDownload(to url: URL) async {
         await discardPartialDownload(to: url.path)
+    }
+}
+
+extension ResponseKeepers {
+    /// Whether a download that breaks off may leave its bytes for a later one.
+    /// - Parameter timesEmptied: How often the jar and the cache had been emptied when the download began.
+    fileprivate func mayKeepBytes(of owner: StoredOwner, since timesEmptied: TimesEmptied) -> Bool {
+        switch owner {
+        case .session: true
+        case .noUser: timesEmptied == self.timesEmptied
+        // No later download could resume them.
+        case .unreadStore: false
+        }
     }
 }

@@ -14,8 +14,8 @@ extension DownloadReceiver {
         /// Whether the next attempt must request the whole file, because the partial response did not match the kept
         /// bytes.
         var mustRestart = false
-        /// The fingerprint of the credentials of the current attempt; `nil` if the account identifies the owner of the
-        /// bytes.
+        /// The fingerprint of the credentials of the current attempt; `nil` if the account alone identifies the owner
+        /// of the bytes.
         var credentials: String?
         /// Whether an attempt with other credentials has added to the bytes of an earlier one. They then belong to
         /// neither, and no later call resumes them.

@@ -15,7 +15,8 @@ final class DownloadReceiver: ResponseReceiver {
     private let partial: PartialDownload
     private let options: DownloadOptions
     private let resumeFingerprint: String
-    /// Whether the call has no account, so that its credentials decide which bytes it may resume.
+    /// Whether the call has no account, so that all its credentials decide which bytes it may resume. With an account,
+    /// only those that replace the session's token do.
     private let isAnonymous: Bool
     private let tokens: TokenManager?
     private let mayKeepBytes: @Sendable () -> Bool
@@ -115,10 +116,16 @@ final class DownloadReceiver: ResponseReceiver {
         request.headerFields[.ifRange] = resumePoint.validator
     }
 
-    func checkCredentials(_ credentials: @autoclosure () -> [HTTPField]) throws {
-        guard isAnonymous, options.keepsPartial else { return }
-        let fields = credentials().map { "\($0.name.canonicalName): \($0.value)" }.sorted()
-        let fingerprint = fields.isEmpty ? "" : String(fields.joined(separator: "\n").shortFingerprint, radix: 16)
+    func checkCredentials(
+        _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField]
+    ) throws {
+        guard options.keepsPartial else { return }
+        let fields = (isAnonymous ? credentials() : inPlaceOfToken())
+            .map { "\($0.name.canonicalName): \($0.value)" }.sorted()
+        let fingerprint: String? =
+            if fields.isEmpty { isAnonymous ? "" : nil } else {
+                String(fields.joined(separator: "\n").shortFingerprint, radix: 16)
+            }
         let isForeign = state.withLock { state in
             state.credentials = fingerprint
             state.mustRestart = state.resumedBytes > 0 && state.resumption?.credentials != fingerprint

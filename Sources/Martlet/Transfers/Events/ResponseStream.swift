@@ -74,7 +74,9 @@ private final class StreamReceiver: ResponseReceiver {
 
     func adapt(_ request: inout HTTPRequest) {}
 
-    func checkCredentials(_ credentials: @autoclosure () -> [HTTPField]) {}
+    func checkCredentials(
+        _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField]
+    ) {}
 
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool {
         endpoint.acceptableStatuses.contains(head.status.code)

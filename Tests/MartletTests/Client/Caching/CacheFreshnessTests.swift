@@ -121,6 +121,33 @@ import Testing
         #expect(try await visit([.acceptLanguage: "en", .accept: "text/html"]) == "2")
     }
 
+    @Test("of too many variants, the one that was unused for the longest time goes") func variants() async throws {
+        let app = CachingApp([.cacheControl: "max-age=60", .vary: "Accept-Language"])
+        func visit(_ variant: Int) async throws -> String {
+            try await app.client.text(Visit("/a", headers: [.acceptLanguage: "v\(variant)"]))
+        }
+        for variant in 1...16 { #expect(try await visit(variant) == "\(variant)") }
+        #expect(try await visit(1) == "1")
+        #expect(try await visit(17) == "17")
+        for variant in [1, 3, 16, 17] { #expect(try await visit(variant) == "\(variant)") }
+        #expect(try await visit(2) == "18")
+    }
+
+    @Test("the time that the response took counts as its age") func responseDelay() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            if request.number == 1 { time.advance(by: .seconds(20)) }
+            return .counted(request, [.cacheControl: "max-age=60", .age: "10"])
+        }
+        let client = client(transport) { ($0.cache, $0.time) = (HTTPCache(), time) }
+        #expect(try await client.text(Visit("/a")) == "1")
+        time.advance(by: .seconds(29))
+        #expect(try await client.data(for: Visit("/a")).head.headerFields[.age] == "59")
+        #expect(try await client.text(Visit("/a")) == "1")
+        time.advance(by: .seconds(1))
+        #expect(try await client.text(Visit("/a")) == "2")
+    }
+
     @Test("a HEAD call is answered from a GET, and is not stored itself") func head() async throws {
         let app = CachingApp([.cacheControl: "max-age=60"])
         _ = try await app.client.text(Visit("/a", .head))

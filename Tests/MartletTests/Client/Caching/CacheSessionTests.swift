@@ -142,8 +142,7 @@ import Testing
     func earlierOwner() throws {
         func owner(_ epoch: Int) -> ResponseOwner {
             ResponseOwner(
-                manager: 1, state: CallOwner(epoch: epoch, signInState: .signedOut), timesJarEmptied: 0,
-                timesCacheEmptied: 0)
+                manager: 1, state: CallOwner(epoch: epoch, signInState: .signedOut), timesEmptied: TimesEmptied())
         }
         func response(of owner: ResponseOwner) throws -> CachedResponse {
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])

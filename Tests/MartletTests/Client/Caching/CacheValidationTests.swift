@@ -145,6 +145,54 @@ import Testing
         #expect(await error { _ = try await app.client.text(Visit("/a")) } != nil)
     }
 
+    private static func failing(
+        _ respond: @escaping @Sendable () async throws -> StubTransport.Response
+    ) async throws -> CachingApp {
+        let app = CachingApp { request in
+            if request.number > 1 { return try await respond() }
+            return .counted(request, [.cacheControl: "max-age=10, stale-if-error=20"])
+        }
+        #expect(try await app.client.text(Visit("/a")) == "1")
+        app.advance(15)
+        return app
+    }
+
+    @Test(
+        "a stale response replaces a failure of the server, and a missing answer",
+        arguments: [
+            .status(500), .status(502), .status(503), .status(504), .failure(.offline),
+            .failure(.cannotConnect("refused")), .failure(.connectionLost("reset")), .failure(.timedOut),
+        ] as [StubTransport.Response])
+    func hidden(failure: StubTransport.Response) async throws {
+        let app = try await Self.failing { failure }
+        #expect(try await app.client.text(Visit("/a")) == "1")
+        #expect(app.transport.requests.count == 2)
+    }
+
+    @Test("a stale response replaces an answer that does not come in time") func hiddenTimeout() async throws {
+        let (gate, clock) = (Gate(), Locked<ManualTimeSource?>(nil))
+        let app = try await Self.failing {
+            // The limit of an attempt.
+            clock.withLock { $0 }?.advance(by: .seconds(30))
+            try await gate.passUnlessCancelled()
+            return .status(204)
+        }
+        clock.withLock { $0 = app.time }
+        let visit = Visit("/a", headers: [.cacheControl: "stale-if-error=60"])
+        #expect(try await app.client.text(visit) == "1")
+    }
+
+    @Test(
+        "no stale response replaces any other failure",
+        arguments: [
+            .status(400), .status(404), .status(429), .status(501), .status(505),
+            .failure(.tlsFailed("the certificate has expired")),
+        ] as [StubTransport.Response])
+    func notHidden(failure: StubTransport.Response) async throws {
+        let app = try await Self.failing { failure }
+        #expect(await error { _ = try await app.client.text(Visit("/a")) } != nil)
+    }
+
     @Test("a request with no-cache gets a stale response only if it asks for one", arguments: [true, false])
     func reloading(isOffline: Bool) async throws {
         let app = CachingApp { request in

@@ -150,6 +150,66 @@ import Testing
         #expect(transport.requests.count == 6)
     }
 
+    @Test("calls with other accepted statuses or time limits are requests of their own") func otherSettings()
+        async throws
+    {
+        let gate = Gate()
+        let (client, transport) = Self.client(gate, status: 404)
+        let calls: [Call<NoContent>] = [
+            Call(.get, "/a"), Call(.get, "/a", acceptableStatuses: [404]), Call(.get, "/a", timeout: .seconds(5)),
+            Call(.get, "/a", connectivityTimeout: .seconds(5)),
+        ]
+        let failures = calls.map { call in Task { await error { _ = try await client.data(for: call) }?.status } }
+        while client.pipeline.joined?.waiting != calls.count { await Task.yield() }
+        gate.open()
+        for (index, failure) in failures.enumerated() { #expect(await failure.value == (index == 1 ? nil : 404)) }
+        #expect(transport.requests.count == calls.count)
+    }
+
+    @Test("a call that requires a token does not join one that may go without") func requirements() async throws {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        store.hold(.read, at: gate)
+        let app = App(store: store) { $0.coalescesIdenticalCalls = true }
+        let open = Task { try await app.client.data(for: Get("/public", .ifSignedIn)) }
+        let closed = Task { await error { _ = try await app.client.data(for: Get("/public", .required)) } }
+        while app.client.pipeline.joined?.waiting != 2 { await Task.yield() }
+        gate.open()
+        let failure = await closed.value
+        guard case .signInRequired = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        _ = try await open.value
+        #expect(app.transport.requests.map(\.path) == ["/public"])
+    }
+
+    @Test("calls with a monitor do not join") func monitored() async throws {
+        let gate = Gate()
+        let (client, transport) = Self.client(gate)
+        let plain = Task { try await client.text(Visit("/a")) }
+        await gate.waitForArrivals()
+        let monitored = (0..<2).map { _ in
+            Task { try await client.data(for: Visit("/a"), monitor: TransferMonitor()) }
+        }
+        while gate.arrivals + (client.pipeline.joined?.joins ?? 0) < 3 { await Task.yield() }
+        gate.open()
+        _ = try await plain.value
+        for call in monitored { _ = try await call.value }
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test("GET calls with bodies do not join, because the bodies may differ") func bodies() async throws {
+        let gate = Gate()
+        let (client, transport) = Self.client(gate)
+        let calls = ["one", "two"].map { text in
+            Task { try await client.data(for: Call<NoContent>(.get, "/a", body: .text(text))) }
+        }
+        while gate.arrivals + (client.pipeline.joined?.joins ?? 0) < 2 { await Task.yield() }
+        gate.open()
+        for call in calls { _ = try await call.value }
+        #expect(Set(transport.requests.map(\.text)) == ["one", "two"])
+    }
+
     @Test("a call of the next user does not join one of the former") func users() async throws {
         let backend = SimulatedBackend()
         let gate = Gate()
@@ -196,7 +256,7 @@ import Testing
 
     private static var key: JoinedCalls.Key {
         JoinedCalls.Key(
-            owner: ResponseOwner(manager: nil, state: .unbound, timesJarEmptied: 0, timesCacheEmptied: 0),
+            owner: ResponseOwner(manager: nil, state: .unbound, timesEmptied: TimesEmptied()),
             authentication: .none, allowsRefresh: true, endpoint: ObjectIdentifier(Visit.self),
             request: HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/a"),
             statuses: .successful, timeout: nil, connectivityTimeout: nil)

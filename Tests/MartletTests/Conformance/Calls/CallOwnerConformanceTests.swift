@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "C84: a token is not that of the user who signs in the moment the refresh of the first user's token fails",
+        "C84: if a refresh fails just as another user signs in, its caller does not get the other user's token",
         arguments: Door.allCases)
     func failedRefresh(door: Door) async throws {
         let time = WatchedTime()

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Conformance: the owner of what a response leaves behind", .timeLimit(.minutes(10)))
 struct ResponseOwnerConformanceTests {
-    /// A client without a manager. Each response is fresh for a minute, sets a cookie, and tells its request's number; the
-    /// request for `/held` waits at the gate.
+    /// A client without a manager. Each response is fresh for a minute, sets a cookie, and tells its request's number;
+    /// the request for `/held` waits at the gate.
     private struct Client {
         let jar = CookieJar()
         let cache = HTTPCache()
@@ -40,12 +40,20 @@ struct ResponseOwnerConformanceTests {
         }
     }
 
-    @Test("C93: without a manager, a response that arrives after removeAll() leaves no cookie and no stored response")
-    func late() async throws {
+    /// The objects that the app empties at a sign-out.
+    enum Emptied: CaseIterable {
+        case jar, cache, both
+    }
+
+    @Test(
+        "C93: without a manager, a response that arrives after removeAll() leaves no cookie and no stored response",
+        arguments: Emptied.allCases)
+    func late(_ emptied: Emptied) async throws {
         let app = Client()
         let call = Task { try await app.client.text(Visit("/held")) }
         await app.gate.waitForArrivals()
-        app.removeAll()
+        if emptied != .cache { app.jar.removeAll() }
+        if emptied != .jar { app.cache.removeAll() }
         app.gate.open()
         #expect(try await call.value == "1")
         #expect(app.cache.withStore { $0.isEmpty })
@@ -88,7 +96,7 @@ struct ResponseOwnerConformanceTests {
         #expect(app.transport.requests.last?.headers[.cookie] == "sid=next")
     }
 
-    @Test("C93: what a guest has left is not for the next manager, even at the same address") func managers()
+    @Test("C93: what a guest has left does not reach the next manager, even at the same address") func managers()
         async throws
     {
         let jar = CookieJar()
@@ -169,7 +177,7 @@ struct ResponseOwnerConformanceTests {
         #expect(seen.withLock { $0 } == ["none"])
     }
 
-    @Test("C96: a comma in a cookie's value starts no other cookie") func comma() async throws {
+    @Test("C96: a comma in a cookie's value does not start another cookie") func comma() async throws {
         let transport = StubTransport { request in
             .counted(request, [.setCookie: "prefs=a,sid=evil; Path=/"])
         }
@@ -201,6 +209,107 @@ struct ResponseOwnerConformanceTests {
         isDown.withLock { $0 = false }
         #expect(try await app.client.text(Visit("/a")) == "stored")
         #expect(app.tokens.inspect { $0.machine.session?.wasAccepted } == true)
+    }
+
+    enum SessionEnd: CaseIterable {
+        case signOut, otherUser, expiry
+    }
+
+    @Test(
+        "C99: a stale answer does not outlive the session of its call", arguments: SessionEnd.allCases, [false, true])
+    func staleResponseAfterEnd(_ end: SessionEnd, isReached: Bool) async throws {
+        let backend = SimulatedBackend()
+        let (isDown, gate) = (Locked(false), Gate())
+        backend.beforeCall { _ in
+            guard isDown.withLock({ $0 }) else {
+                return StubTransport.Response(
+                    200, headers: [.cacheControl: "max-age=0, stale-if-error=600", .eTag: "\"1\""],
+                    body: Data("stored".utf8))
+            }
+            await gate.pass()
+            if isReached { return .status(503) }
+            throw TransportError.connectionLost("reset by peer")
+        }
+        let app = try await App.signedIn(backend) {
+            $0.cache = HTTPCache()
+            $0.retry = .never
+        }
+        #expect(try await app.client.text(Visit("/a")) == "stored")
+        isDown.withLock { $0 = true }
+        let call = Task { try await app.client.text(Visit("/a")) }
+        await gate.waitForArrivals()
+        switch end {
+        case .signOut: await app.tokens.signOut()
+        case .otherUser: try await app.tokens.signIn(with: backend.issue(), account: SessionAccount(userID: "bob"))
+        case .expiry:
+            backend.beforeRefresh { _ in .status(401) }
+            await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        }
+        gate.open()
+        await #expect(throws: NetworkError.self) { try await call.value }
+    }
+
+    @Test("C99: without a manager, a stale answer is not used after removeAll()") func staleResponseAfterRemoval()
+        async throws
+    {
+        let (isDown, gate) = (Locked(false), Gate())
+        let app = CachingApp { request in
+            guard isDown.withLock({ $0 }) else {
+                return .counted(request, [.cacheControl: "max-age=0, stale-if-error=600", .eTag: "\"1\""])
+            }
+            await gate.pass()
+            throw TransportError.offline
+        }
+        #expect(try await app.client.text(Visit("/a")) == "1")
+        isDown.withLock { $0 = true }
+        let call = Task { try await app.client.text(Visit("/a")) }
+        await gate.waitForArrivals()
+        app.cache.removeAll()
+        gate.open()
+        await #expect(throws: NetworkError.self) { try await call.value }
+    }
+
+    @Test("C93: a cookie from before the store was read does not reach the next user after an expiry")
+    func unreadStore() async throws {
+        let (store, jar, backend) = (FailingTokenStore(), CookieJar(), SimulatedBackend())
+        _ = try await App.signedIn(backend, store: store)
+        store.isLocked = true
+        let app = App(backend, store: store) { $0.cookies = jar }
+        let isAda = Locked(true)
+        backend.beforeCall { _ in
+            isAda.withLock { $0 } ? .status(200, headers: [.setCookie: "sid=ada; Path=/"]) : .status(200)
+        }
+        _ = try await app.client.text(Visit("/public", .get, .none))
+        isAda.withLock { $0 = false }
+        store.isLocked = false
+        backend.beforeRefresh { _ in .status(401) }
+        await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        guard case .expired = app.tokens.state else {
+            Issue.record("\(app.tokens.state)")
+            return
+        }
+        _ = try await app.client.text(Visit("/public", .get, .none))
+        #expect(app.transport.requests.last?.headers[.cookie] == nil)
+        try await app.tokens.signIn(with: backend.issue(), account: SessionAccount(userID: "bob"))
+        _ = try await app.client.text(Visit("/a"))
+        #expect(app.transport.requests.last?.headers[.cookie] == nil)
+    }
+
+    @Test(
+        "a cookie from before the store was read belongs to the session that was in it, or to calls without a session")
+    func readStore() async throws {
+        for hasSession in [true, false] {
+            let (store, jar, backend) = (FailingTokenStore(), CookieJar(), SimulatedBackend())
+            if hasSession { _ = try await App.signedIn(backend, store: store) }
+            store.isLocked = true
+            let app = App(backend, store: store) { $0.cookies = jar }
+            backend.beforeCall { _ in .status(200, headers: [.setCookie: "sid=1; Path=/"]) }
+            _ = try await app.client.text(Visit("/public", .get, .none))
+            store.isLocked = false
+            await app.tokens.restore()
+            _ = try await app.client.text(Visit("/public", .get, .none))
+            #expect(app.transport.requests.last?.headers[.cookie] == "sid=1")
+        }
     }
 
     @Test("C99: an interceptor's answer is no acceptance of the token") func interceptedAnswer() async throws {

@@ -71,16 +71,3 @@ import Testing
         }
     }
 }
-
-/// Records the delays between attempts, and `nil` at the end of the call.
-private struct DelayRecorder: NetworkObserver {
-    let delays: AsyncStream<Duration?>.Continuation
-
-    func observe(_ event: CallEvent) {
-        switch event {
-        case .retrying(_, let delay, _): delays.yield(delay)
-        case .finished: delays.yield(nil)
-        default: break
-        }
-    }
-}

@@ -21,9 +21,9 @@ import Testing
         #expect(machine.takeActions().contains(.store(.write)))
         #expect(machine.visibleState(at: .zero) == nil)
         #expect(machine.cachedCredential == nil)
-        #expect(machine.tokenRequested(by: 2, at: .zero) == .wait)
+        #expect(machine.tokenRequested(by: 2, at: .zero) == .failure(.sessionChanged))
         #expect(machine.answer(.write, .empty) == .write(record))
-        #expect(machine.takeActions().contains(.resume([1, 2], .token(credential(record)))))
+        #expect(machine.takeActions().contains(.resume([1], .token(credential(record)))))
         #expect(machine.visibleState(at: .zero)?.isSignedIn == true)
     }
 

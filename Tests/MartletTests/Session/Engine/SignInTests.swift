@@ -90,6 +90,31 @@ import Testing
         #expect(try await app.client.signIn(Login()).name == "Ada")
     }
 
+    /// A refresher that reads the tokens of a sign-in itself.
+    private struct OwnReader: TokenRefresher {
+        let token: Secret
+
+        func refresh(_ tokens: Tokens, over client: TokenEndpointClient) async throws -> Tokens { tokens }
+
+        func tokens(inSignInResponse response: ServerResponse) throws -> Tokens { Tokens(accessToken: token) }
+    }
+
+    @Test("the Date of a sign-in's response tells how long its token lives, even if the refresher does not read it")
+    func serverDate() async throws {
+        let time = ManualTimeSource()
+        // A day before the device's clock.
+        let issued = time.wallClock.addingTimeInterval(-86400 - 3000)
+        let token = UnsignedJWT.make(issuedAt: issued, expiresAt: issued.addingTimeInterval(3600))
+        let transport = StubTransport { _ in
+            .json(#"{"name":"Ada"}"#, headers: [.date: "Sun, 20 Sep 2026 14:13:20 GMT"])
+        }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: OwnReader(token: token),
+            transport: transport, time: time)
+        #expect(try await NetworkClient(tokens: tokens).signIn(Login()).name == "Ada")
+        #expect(tokens.currentTokens?.expiresAt == time.wallClock.addingTimeInterval(600))
+    }
+
     @Test("a sign-in's response shows no secret when it is printed") func printed() async throws {
         let app = App()
         app.backend.beforeCall { _ in

@@ -372,6 +372,17 @@ import Testing
         #expect(machine.session?.isVisible == true && machine.session?.isBusy == false)
     }
 
+    @Test("a repeated sign-out leaves an unreadable record alone, which may be another process's later sign-in")
+    func repeatedSignOut() {
+        for sharesStore in [true, false] {
+            var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: sharesStore)
+            machine.signedOut(at: SessionStateMachine.wallClock)
+            #expect(machine.answer(.end, .unavailable(failure), failure: failure).ends)
+            #expect(machine.needs(.end))
+            #expect(machine.answer(.end, .unavailable(failure)).ends != sharesStore)
+        }
+    }
+
     @Test("a session that the user signed out of is deleted again if another process repeats its write")
     func repeatedWriteAfterSignOut() {
         for isKnown in [true, false] {

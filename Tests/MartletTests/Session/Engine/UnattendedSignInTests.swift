@@ -219,6 +219,27 @@ struct UnattendedSignInTests {
         #expect(app.tokens.state == .signedIn(user))
     }
 
+    @Test("an automatic sign-in ends with a sign-in and a sign-out that come before its response") func signedOutSince()
+        async throws
+    {
+        let gate = Gate()
+        let app = App { config in config.automaticSignIn = Way.registersGuest.signIn }
+        app.backend.beforeCall { request in
+            guard request.path == "/auth/guest/register" else { return nil }
+            await gate.pass()
+            return .json(Self.guest)
+        }
+        await app.tokens.restore()
+        let call = Task { await app.call() }
+        await gate.waitForArrivals()
+        try await app.tokens.signIn(with: app.backend.issue(), account: ada)
+        await app.tokens.signOut()
+        gate.open()
+        #expect(await call.value.error != nil)
+        #expect(app.tokens.state == .signedOut)
+        #expect(!app.transport.requests(to: "/me").contains { $0.bearer != nil })
+    }
+
     @Test("a registration gives way while its picture is being prepared") func picture() async throws {
         let gate = Gate()
         let app = App()

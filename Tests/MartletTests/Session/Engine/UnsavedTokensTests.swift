@@ -114,8 +114,7 @@ import Testing
         #expect(app.tokens.state == .signedOut)
     }
 
-    @Test("C101: a sign-in that is taken back ends no later sign-in of another process") func laterSignIn() async throws
-    {
+    @Test("C101: a withdrawn sign-in ends no later sign-in of another process") func laterSignIn() async throws {
         let (time, slowness) = (ManualTimeSource(), Locked(Duration.zero))
         let (disk, one, other) = Self.processes(time, slowness)
         let bob = try await Self.slowSignIn(one, time, slowness, taking: .seconds(30))
@@ -129,7 +128,7 @@ import Testing
         #expect(disk.record?.id == carol.id)
     }
 
-    @Test("C101: a sign-in that is taken back ends no later one, even if the clock was set back since")
+    @Test("C101: a withdrawn sign-in ends no later one, even if the clock was set back since")
     func clockSetBack()
         async throws
     {
@@ -170,7 +169,7 @@ import Testing
         return signIn
     }
 
-    @Test("C101: a sign-in whose write was reported as failed is not found again after it was taken back")
+    @Test("C101: a sign-in whose write was reported as failed is not found again after it was withdrawn")
     func writtenAllTheSame() async throws {
         let (time, fails) = (ManualTimeSource(), Locked(false))
         let disk = SimulatedDisk(time: time) { process, operation in
@@ -217,7 +216,7 @@ import Testing
         #expect(disk.record == nil)
     }
 
-    @Test("C101: a sign-in that is taken back deletes no record that cannot be read") func unreadableRecord()
+    @Test("C101: a withdrawn sign-in deletes no record that cannot be read") func unreadableRecord()
         async throws
     {
         let store = FailingTokenStore()

@@ -155,6 +155,24 @@ import Testing
         }
     }
 
+    @Test("another query is another endpoint, although the file has the same tag", arguments: [1, 2])
+    func otherQuery(id: Int) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            func film(_ id: Int) -> Call<NoContent> { .get("/film", query: ["id": id], authentication: .none) }
+            server.change { $0.breaks = [4000] }
+            let failure = await error {
+                try await client(server.transport) { $0.retry = .never }.download(film(1), to: path, options: options)
+            }
+            #expect(failure != nil)
+            let transport = server.transport
+            let response = try await client(transport).download(film(id), to: path, options: options)
+            #expect(response.value.resumedBytes == (id == 1 ? 4000 : 0))
+            #expect(transport.requests.map(\.path) == ["/film?id=\(id)"])
+            #expect(transport.requests.first?.headers[.range] == (id == 1 ? "bytes=4000-" : nil))
+        }
+    }
+
     @Test("a part that cannot be resumed is not kept") func useless() async throws {
         try await TemporaryFolder.with { folder in
             server.change { $0.headers = [:] }

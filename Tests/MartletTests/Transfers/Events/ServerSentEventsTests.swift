@@ -97,29 +97,91 @@ import Testing
         #expect(reasons.withLock { $0 } == ["lost", "closed"])
     }
 
-    @Test("the delay doubles with each connection that fails") func growingDelay() async throws {
+    @Test("the delay doubles with each connection that fails, up to a minute") func growingDelay() async throws {
         let time = ManualTimeSource()
         let transport = StubTransport { request in
-            guard request.number > 3 else { throw TransportError.offline }
+            guard request.number > 6 else { throw TransportError.offline }
             return .status(204)
         }
         let client = client(transport) { config in
             config.time = time
-            config.timeout = .seconds(10_000)
+            config.timeout = .seconds(1 << 40)
             config.retry = .never
         }
         let reading = Task {
             for try await _ in client.serverSentEvents(from: Get("/news", .none)) {}
         }
-        for delay in [6, 12, 24] {
+        for (index, delay) in [6, 12, 24, 48, 60, 60].enumerated() {
             // The call's timeout is the other sleeper.
             await time.waitForSleepers(2)
+            #expect(transport.requests.count == index + 1)
             time.advance(by: .seconds(delay) - .milliseconds(1))
             #expect(time.sleeperCount == 2)
             time.advance(by: .milliseconds(1))
         }
+        try await time.advance(by: .seconds(1)) { try await reading.value }
+        #expect(transport.requests.count == 7)
+    }
+
+    @Test("a server that asks for no delay is still not asked again at once") func shortestDelay() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            request.number == 1 ? stream("retry: 0\ndata: one\n\n") : .status(204)
+        }
+        let client = client(transport) { $0.time = time }
+        let reading = Task {
+            for try await _ in client.serverSentEvents(from: Get("/news", .none)) {}
+        }
+        // The call's timeout is the other sleeper. Without a delay, there is another request.
+        while time.sleeperCount < 2, transport.requests.count < 2 { await Task.yield() }
+        time.advance(by: .milliseconds(99))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(transport.requests.count == 1)
+        time.advance(by: .milliseconds(1))
         try await reading.value
-        #expect(transport.requests.count == 4)
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test(
+        "a refused reconnection is tried again only after a temporary status",
+        arguments: [
+            (408, true), (425, true), (429, true), (502, true), (503, true), (504, true), (403, false), (500, false),
+            (501, false),
+        ])
+    func temporaryRefusals(status: Int, isTemporary: Bool) async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            switch request.number {
+            case 1: stream("data: one\n\n")
+            case 2: .status(status)
+            default: .status(204)
+            }
+        }
+        let client = client(transport) { config in
+            config.time = time
+            config.timeout = .seconds(1 << 40)
+            config.retry = .never
+        }
+        let failure = try await time.advance(by: .seconds(1)) {
+            await error { for try await _ in client.serverSentEvents(from: Get("/news", .none)) {} }
+        }
+        #expect(failure?.status == (isTemporary ? nil : status))
+        #expect(transport.requests.count == (isTemporary ? 3 : 2))
+    }
+
+    @Test("a server that refuses the first connection for now is not asked again") func refusedAtFirst() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { $0.number == 1 ? .status(503) : .status(204) }
+        let client = client(transport) { config in
+            config.time = time
+            config.timeout = .seconds(1 << 40)
+            config.retry = .never
+        }
+        let failure = try await time.advance(by: .seconds(1)) {
+            await error { for try await _ in client.serverSentEvents(from: Get("/news", .none)) {} }
+        }
+        #expect(failure?.status == 503)
+        #expect(transport.requests.count == 1)
     }
 
     @Test("a server that refuses a reconnection for now is asked again after its pause") func refusedForNow()
