@@ -34,8 +34,7 @@ struct Transcript {
     private func text(_ occurrence: Occurrence) -> String? {
         switch occurrence {
         case .starts(let life): life.number == 1 ? "\(life.text) starts" : "\(life.text) starts again"
-        case .asks(let life, let call, let caller, let kind, _):
-            "\(life.text): caller \(caller) \(kind.text) (call \(call))"
+        case .asks(let life, let call, let caller, let kind, _): text(life, call, caller, kind)
         case .returns(let life, let call, let reply): "\(life.text): call \(call) gets \(reply.text)"
         case .cancels(let life, let call): "\(life.text): call \(call) is cancelled"
         case .disk(let life, let event): text(event).map { "\(life.text): \($0)" }
@@ -61,6 +60,7 @@ struct Transcript {
         case .plainRequest(let life, let cookie, let generation): text(life, cookie: cookie, emptied: generation)
         case .empties(let life, _): "\(life.text): the client without a manager is emptied"
         case .accountRequest(let life, let call, let account, let token): text(life, call, account, token)
+        case .accountTokens(let call, let token): "server: call \(call) gets \(ofAccount(token))"
         case .removesFormer(let life): "\(life.text) deletes the former tokens"
         case .notesAdoption(let life): "\(life.text) notes that the former tokens were taken over"
         case .connects(let isConnected): isConnected ? "the network is back" : "the network is gone"
@@ -72,10 +72,16 @@ struct Transcript {
         }
     }
 
+    private func text(_ life: Life, _ call: Int, _ caller: Int, _ kind: CallKind) -> String {
+        "\(life.text): caller \(caller) \(kind.text) (call \(call))"
+    }
+
     private func text(_ life: Life, _ call: Int, _ account: Int?, _ token: TokenName?) -> String {
         "\(life.text): \(account.map { "a refresh of account \($0)" } ?? "call \(call)") sends "
-            + (token.map { "token \($0.number) of account \($0.family)" } ?? "no token")
+            + (token.map(ofAccount) ?? "no token")
     }
+
+    private func ofAccount(_ token: TokenName) -> String { "token \(token.number) of account \(token.family)" }
 
     private func text(_ stored: StoredSession?) -> String {
         stored.flatMap { TokenName(of: $0.tokens) }?.text ?? "nothing"

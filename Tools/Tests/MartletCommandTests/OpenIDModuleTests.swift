@@ -126,7 +126,7 @@ import Testing
         try await withProvider(module) { backend in
             let run = try await CommandRun("oauth-rp", "--issuer", backend.baseURL, "--client-id", "app")
             #expect(run.status == 1, "\(run.output)")
-            #expect(run.output.hasPrefix("refused: idToken(nonce): The ID token of \(backend.baseURL) is refused"))
+            #expect(run.output.hasPrefix("refused: idToken(nonce): The ID token from \(backend.baseURL) was refused"))
             #expect(run.output.filter { $0 == "\n" }.count == 1)
         }
     }

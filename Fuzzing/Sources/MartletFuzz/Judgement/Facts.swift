@@ -98,7 +98,9 @@ struct Facts {
     /// The positions at which the app emptied its client without a manager, and the number of times it had done so
     /// until then.
     private(set) var emptyings: [(position: Int, life: Life, generation: Int)] = []
-    private(set) var accountRequests: [(life: Life, call: Int, account: Int?, token: TokenName?)] = []
+    private(set) var accountRequests: [(position: Int, life: Life, call: Int, account: Int?, token: TokenName?)] = []
+    /// The first token of each sign-in to one of several accounts.
+    private(set) var accountSignIns: [(call: Int, token: TokenName)] = []
     /// The session of the former library, and the expiry of its access token according to that library.
     let former: (family: Int, expiry: FormerScript.Expiry)?
     /// The records that adoptions have written.
@@ -112,6 +114,8 @@ struct Facts {
     /// The tokens that refreshers have got and not sent yet: the number of each, and the state of the lock when the
     /// process requested it again.
     private var unsent: [Life: [Int: StoreHistory.Lock?]] = [:]
+    /// The calls that were cancelled before they began.
+    private var cancelledBeforehand: Set<Int> = []
     /// The adoptions in progress.
     private var adopting: [Life: Int] = [:]
 
@@ -155,7 +159,7 @@ struct Facts {
         case .returns(let life, let number, let reply):
             update(number) { $0.response = (position, reply) }
             if adopting[life] == number { adopting[life] = nil }
-        case .cancels(_, let number): update(number) { $0.cancelled = $0.cancelled ?? position }
+        case .cancels(_, let number): cancel(number, at: position)
         case .issues(let number, let family): update(number) { $0.family = family }
         case .arrives(let number): update(number) { $0.arrived = position }
         case .request(let exchange): requests.append((position, exchange))
@@ -167,7 +171,7 @@ struct Facts {
             if isConnected { reconnections.append(position) } else { disconnections.append(position) }
         case .plainRequest(let life, let cookie, _): plainRequests.append((position, life, cookie))
         case .accountRequest(let life, let call, let account, let token):
-            accountRequests.append((life, call, account, token))
+            accountRequests.append((position, life, call, account, token))
         case .empties(let life, let generation): emptyings.append((position, life, generation))
         default: note(occurrence, at: position)
         }
@@ -175,6 +179,7 @@ struct Facts {
 
     private mutating func note(_ occurrence: Occurrence, at position: Int) {
         switch occurrence {
+        case .accountTokens(let call, let token): accountSignIns.append((call, token))
         case .removesFormer: formerRemoval = position
         case .notesAdoption: adoptionNotes.append(position)
         case .repairs: repaired = position
@@ -188,6 +193,7 @@ struct Facts {
         var call = new
         if case .signIn(let family) = call.kind { (call.family, call.arrived) = (family, call.position) }
         if case .adoption = call.kind { adopting[call.life] = call.number }
+        if cancelledBeforehand.contains(call.number) { call.cancelled = call.position }
         // The code of a killed process may still run until it next waits for the simulation.
         if store.deaths[call.life] != nil { call.death = call.position }
         calls.append(call)
@@ -209,6 +215,11 @@ struct Facts {
         for index in calls.indices where calls[index].life == life && calls[index].response == nil {
             calls[index].death = position
         }
+    }
+
+    private mutating func cancel(_ call: Int, at position: Int) {
+        if indices[call] == nil { cancelledBeforehand.insert(call) }
+        update(call) { $0.cancelled = $0.cancelled ?? position }
     }
 
     private mutating func addJump(by duration: Duration, at position: Int) {

@@ -7,7 +7,7 @@ extension Invariant {
     static let accountsStayApart = Invariant(
         rule: "A call or refresh of an account carries that account's token, and gets its response."
     ) { facts in
-        for (life, number, refreshed, token) in facts.accountRequests {
+        for (_, life, number, refreshed, token) in facts.accountRequests {
             guard let account = refreshed ?? facts.call(number)?.accountStep?.account else { continue }
             if let token, token.family != account {
                 return "process \(life.process) sent \(token.text) for account \(account)"
@@ -44,6 +44,24 @@ extension Invariant {
         return nil
     }
 
+    static let signedOutAccountsSendNothing = Invariant(
+        rule: "After an account has signed out, no request carries its former tokens, even after a restart."
+    ) { facts in
+        for call in facts.calls {
+            guard case .signOut(let account)? = call.accountStep, let end = call.response?.position else { continue }
+            let first = facts.firstToken(of: account, after: call)
+            let late = facts.accountRequests.first { position, life, _, _, token in
+                guard life.process == call.life.process, let token, token.family == account else { return false }
+                // A request that has passed its last check may leave at the same time.
+                return token.number < first && position > end && facts.elapsed(from: end, to: position) > .zero
+            }
+            guard let late, let token = late.token else { continue }
+            return "process \(late.life.process) sent token \(token.number) of account \(account) at "
+                + "\(facts.time(late.position).text), which had signed out at \(facts.time(end).text)"
+        }
+        return nil
+    }
+
     static let currentAccountIsKept = Invariant(
         rule: "The current account is the one that was made current last, even after a restart."
     ) { facts in
@@ -61,6 +79,17 @@ extension Invariant {
 }
 
 extension Facts {
+    /// The number of the first token of an account that a sign-out may not have ended, because its sign-in had not
+    /// returned when the sign-out began. All later tokens have higher numbers.
+    fileprivate func firstToken(of account: Int, after signOut: Call) -> Int {
+        let later = accountSignIns.compactMap { number, token -> Int? in
+            guard token.family == account, let signIn = call(number), signIn.life.process == signOut.life.process
+            else { return nil }
+            return signIn.response.map { $0.position < signOut.position } == true ? nil : token.number
+        }
+        return later.min() ?? .max
+    }
+
     /// The accounts that may be current when a call asks; `nil` for none. A change that failed, was cancelled, or was in
     /// progress during another change or the call itself, may have had no effect.
     fileprivate func possibleAccounts(at call: Call) -> Set<Int?> {

@@ -14,6 +14,22 @@ extension Invariant {
         return nil
     }
 
+    static let endedSessionsHoldNobody = Invariant(
+        rule: "A caller that waits for a token of a session learns at once that the session has ended."
+    ) { facts in
+        for call in facts.calls where call.kind == .token || call.kind == .renewal {
+            guard let held = call.held else { continue }
+            // The reports of earlier sessions may come after the call has begun.
+            let end = facts.standings(in: call.life).drop { !$0.possible.contains(.session(held)) }.first {
+                $0.position > call.position && !$0.possible.contains(.session(held))
+            }
+            guard let end, facts.elapsed(from: end.position, to: call.end) > .zero else { continue }
+            return "call \(call.number) waited until \(facts.time(call.end).text) for a token of session \(held), "
+                + "which had ended at \(facts.time(end.position).text)"
+        }
+        return nil
+    }
+
     static let cancelledAtOnce = Invariant(
         rule:
             "A cancelled call returns at once; a sign-in that is in force and a sign-out return when the store has answered."
@@ -145,39 +161,49 @@ extension Facts {
 
     /// The time that a call may take if a slot is free.
     private func limitWithSlot(of call: Call) -> Duration? {
-        let policy = SessionPolicy()
-        // The lock of a stopped process and of one that waits before this one, the exchange, and the store before and
-        // after it.
-        let refresh = policy.lockLease * 2 + policy.refreshTimeout + policy.storeTimeout * 4
+        let store = SessionPolicy().storeTimeout
         switch call.kind {
-        case .token: return refresh * max(1, tokensReplaced(during: call))
-        case .renewal: return refresh * (1 + max(1, tokensReplaced(during: call)))
-        case .signIn, .signOut: return policy.storeTimeout * 3
+        // The store is read, and a sign-in may be under way.
+        case .token, .renewal: return store * 3 + refreshes(during: call)
+        case .signIn, .signOut: return store * 3
         // The former tokens and the session are read, the session is written, and the former tokens are deleted with a
         // note.
-        case .adoption: return policy.storeTimeout * 5
+        case .adoption: return store * 5
         case .request(let plan) where plan.kind == .stream || plan.kind == .events: return nil
         case .plain: return attempts
-        case .request, .login, .shared, .download, .account:
-            return attempts + refresh * (1 + max(1, tokensReplaced(during: call)))
+        case .request, .login, .shared: return attempts + store * 3 + refreshes(during: call) + pauses
+        // Each attempt may get a part of the file.
+        case .download: return attempts * 2 + store * 3 + refreshes(during: call) + pauses
+        // The accounts report no refreshes.
+        case .account: return attempts + refresh * 2
         }
+    }
+
+    /// The time that a refresh may take: the lock of a stopped process and of one that waits before this one, the
+    /// exchange, which a grace period lets the process repeat, and the store before and after it.
+    private var refresh: Duration {
+        script.lease * 2 + script.requestLimit * (script.grace > .zero ? 2 : 1) + SessionPolicy().storeTimeout * 4
+    }
+
+    /// The time for the interceptor of a call and of the one that it makes itself, and for the registration of a guest.
+    private var pauses: Duration {
+        let interceptor: Duration = script.interceptor == .none ? .zero : .seconds(40) * 8
+        return script.habits.registersGuests ? interceptor * 2 + attempts + .seconds(5) : interceptor
+    }
+
+    /// The time for the refreshes that were under way in the process of a call while the call was. If a new token has
+    /// expired by the time it is written, another refresh follows.
+    private func refreshes(during call: Call) -> Duration {
+        let started = events.filter { position, life, event in
+            guard life == call.life, position < call.end, case .refreshStarted = event else { return false }
+            return endOfRefresh(after: position, in: life).reported >= time(call.position)
+        }
+        return refresh * min(started.count, 3)
     }
 
     /// The time for the attempts of a call: the wait for a network, the retries, and the last attempt.
     private var attempts: Duration {
         (script.habits.connectivityTimeout ?? .zero) + RetryPolicy().totalTime + NetworkConfig().timeout
-    }
-
-    /// The number of tokens whose replacement began during the call, at most 3. If a new token has expired by the time
-    /// it is written, another replacement follows.
-    private func tokensReplaced(during call: Call) -> Int {
-        let replaced = events.compactMap { position, life, event -> SessionStamp? in
-            guard life == call.life, position > call.position, position < call.end,
-                case .refreshStarted(let stamp, _) = event
-            else { return nil }
-            return stamp
-        }
-        return min(Set(replaced).count, 3)
     }
 
     /// Whether a call was refused because the app uses only saved tokens and the process could not save its newer ones.

@@ -7,7 +7,7 @@ extension Invariant {
     static let callersGetTheirToken = Invariant(
         rule: "A caller that asks for a token gets one of the session that was current at its first line."
     ) { facts in
-        for call in facts.calls where call.kind == .token {
+        for call in facts.calls where call.kind == .token || call.kind == .renewal {
             guard case .token(let token)? = call.response?.reply else { continue }
             guard let owners = facts.owners(of: call, .ifSignedIn), !owners.contains(token.family) else { continue }
             return "call \(call.number) got \(token.text), although it belonged to \(owners.sorted())"
@@ -136,6 +136,18 @@ extension Invariant {
                 !facts.hasSignedOut(guest.life, from: start, to: end)
             else { continue }
             return "session \(family) of a guest has replaced that of call \(user.number)"
+        }
+        return nil
+    }
+
+    static let oneGuestAtATime = Invariant(
+        rule: "A process registers one guest at a time, for all calls that wait for one."
+    ) { facts in
+        let guests = facts.calls.filter(\.isAutomatic)
+        for (index, guest) in guests.enumerated() {
+            for other in guests[..<index] where other.life == guest.life && guest.position < other.end {
+                return "call \(guest.number) registers a guest while call \(other.number) does"
+            }
         }
         return nil
     }

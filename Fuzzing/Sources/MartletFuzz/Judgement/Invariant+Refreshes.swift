@@ -400,11 +400,16 @@ extension Facts {
     /// The time at which a refresh ended whose start a process reported at a position. It may have ended before the
     /// clock jumped, and been reported afterwards.
     func endOfRefresh(after start: Int, in life: Life) -> (earliest: Duration, reported: Duration) {
+        let started = events.first { $0.position == start }?.event
         let end = events.first { position, other, event in
             guard position > start, other == life else { return false }
             switch event {
-            case .refreshSucceeded, .refreshFailed, .refreshDiscarded, .adopted, .expired, .signedOut,
-                .signedOutElsewhere, .signedIn, .restored:
+            // The refresh of an earlier session may be given up later.
+            case .refreshDiscarded(let stamp):
+                if case .refreshStarted(stamp, _)? = started { return true }
+                return false
+            case .refreshSucceeded, .refreshFailed, .adopted, .expired, .signedOut, .signedOutElsewhere, .signedIn,
+                .restored:
                 return true
             default: return false
             }

@@ -154,6 +154,27 @@ extension Invariant {
         return nil
     }
 
+    static let statesHaveACause = Invariant(
+        rule: "A process shows a session, a sign-out or an expiry only after that happened."
+    ) { facts in
+        let settled = facts.history.entries.enumerated().compactMap { position, entry -> (Int, Life, Facts.Standing)? in
+            guard case .settles(let life, let state, _, _) = entry.what else { return nil }
+            return facts.standing(state).map { (position, life, $0) }
+        }
+        // A refresher's call shows the session that it refreshes.
+        let asked = facts.calls.filter { !facts.isOfRefresher($0.number) }.compactMap { call in
+            call.situation.standing.map { (call.position, call.life, $0) }
+        }
+        for (position, life, shown) in asked + settled {
+            let possible = facts.standings(in: life, from: position, to: position)
+            if possible.contains(shown) || shown.isSession && possible.contains(.session(0)) { continue }
+            // A process that is killed reports nothing more.
+            if let death = facts.store.deaths[life], facts.holds(death, at: position) { continue }
+            return "process \(life.process) showed \"\(shown)\" at \(facts.time(position).text) without a cause"
+        }
+        return nil
+    }
+
     static let oneExpiry = Invariant(rule: "A process reports at most once that a session has expired.") { facts in
         var expired: [Life: Set<Int>] = [:]
         for (_, life, event) in facts.events {
@@ -168,6 +189,34 @@ extension Invariant {
             }
         }
         return nil
+    }
+}
+
+extension Facts.Standing {
+    fileprivate var isSession: Bool { if case .session = self { true } else { false } }
+}
+
+extension Situation {
+    /// The standing that a process showed; `nil` if it did not know it.
+    fileprivate var standing: Facts.Standing? {
+        switch self {
+        case .signedOut: .signedOut
+        case .expired: .expired
+        case .session(let family): .session(family)
+        case .unknown: nil
+        }
+    }
+}
+
+extension Facts {
+    /// The standing that a state shows; `nil` if it shows none.
+    fileprivate func standing(_ state: SessionState) -> Standing? {
+        switch state {
+        case .signedOut: .signedOut
+        case .expired: .expired
+        case .signedIn(let session): .session(family(of: session.id) ?? 0)
+        default: nil
+        }
     }
 }
 

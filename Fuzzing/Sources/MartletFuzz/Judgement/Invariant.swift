@@ -11,6 +11,8 @@ struct Invariant: Sendable {
         downloadsStayWithTheirUser, emptiedClientsKeepNothing,
         adoptionsComeFirst, formerTokensAreKept,
         accountsStayApart, accountsStaySignedIn, currentAccountIsKept,
+        failuresHaveACause, replaysHappen, probesHappen, oneGuestAtATime, statesHaveACause,
+        signedOutAccountsSendNothing, endedSessionsHoldNobody, refreshFailuresHaveACause,
         oneReplay, waitingCallsAreSent, probesAreLimited, tokensStayAtTheirOrigin, oneRefreshAtATime,
         spentTokensAreNotResent, reuseHasACause, receivedTokensAreKept, refreshesHaveACaller,
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,

@@ -24,15 +24,16 @@ struct FormerScript: Sendable {
     }
 }
 
-/// The place of a former library's tokens, with the store's note that they were adopted. Both are on the device: all
-/// processes share them, and they outlive each process.
+/// The place of a former library's tokens, with the store's notes that they were adopted and deleted. All of this is on
+/// the device: all processes share it, and it outlives each process.
 ///
 /// `@unchecked Sendable`: a schedule runs on one thread.
 final class FormerPlace: @unchecked Sendable {
     /// The session of the tokens.
     let family: Int
     private var tokens: Tokens?
-    private var isNoted = false
+    private var notes: Set<String> = []
+    private static let name = "former"
     private unowned let world: World
     private let dice: SharedDice
 
@@ -58,7 +59,7 @@ final class FormerPlace: @unchecked Sendable {
         let call = world.history.nextCall()
         world.begin(call, of: life, caller: 0, .adoption(family: family), .unknown)
         let former = FormerTokens(
-            named: "former", read: { try await self.access(power) { self.tokens } },
+            named: Self.name, read: { try await self.access(power) { self.tokens } },
             account: { [family] _ in SessionAccount(userID: "\(family)") },
             delete: { try await self.access(power) { self.remove(life) } })
         let store = AnyTokenStore(AdoptingStore(base: disk, place: self, life: life, power: power))
@@ -90,14 +91,14 @@ final class FormerPlace: @unchecked Sendable {
         return value
     }
 
-    fileprivate func hasAdopted(_ power: ProcessLife) async throws(StorageError) -> Bool {
-        try await access(power) { isNoted }
+    fileprivate func hasRecorded(_ note: String, _ power: ProcessLife) async throws(StorageError) -> Bool {
+        try await access(power) { notes.contains(note) }
     }
 
-    fileprivate func recordAdoption(_ life: Life, _ power: ProcessLife) async throws(StorageError) {
+    fileprivate func record(_ note: String, _ life: Life, _ power: ProcessLife) async throws(StorageError) {
         try await access(power) {
-            isNoted = true
-            world.history.add(.notesAdoption(life))
+            notes.insert(note)
+            if note == Self.name { world.history.add(.notesAdoption(life)) }
         }
     }
 }
@@ -122,7 +123,7 @@ private struct AdoptingStore: AdoptionRecording {
         try await base.update(decide)
     }
 
-    func hasAdopted(_: String) async throws(StorageError) -> Bool { try await place.hasAdopted(power) }
+    func hasRecorded(_ note: String) async throws(StorageError) -> Bool { try await place.hasRecorded(note, power) }
 
-    func recordAdoption(of _: String) async throws(StorageError) { try await place.recordAdoption(life, power) }
+    func recordAdoption(of note: String) async throws(StorageError) { try await place.record(note, life, power) }
 }

@@ -194,6 +194,8 @@ enum Occurrence: Sendable {
     case empties(Life, generation: Int)
     /// A request of one of several accounts, or a refresh, which names its account.
     case accountRequest(Life, call: Int, account: Int?, TokenName?)
+    /// A sign-in to one of several accounts gets its first token, whose family is the account.
+    case accountTokens(call: Int, TokenName)
     /// The former tokens are deleted.
     case removesFormer(Life)
     /// The store notes that the former tokens were adopted.

@@ -65,7 +65,7 @@ struct SeveralAccounts: Sendable {
             switch step {
             case .signIn(let number):
                 let user = SessionAccount(userID: "\(number)")
-                try await tokens(of: number).signIn(with: server.issue(to: number), account: user)
+                try await tokens(of: number).signIn(with: server.issue(to: number, for: call), account: user)
             case .call(let number):
                 let client = NetworkClient(tokens: tokens(of: number), config: config)
                 let content = try await client.data(for: FuzzEndpoint(call: call, plan: RequestPlan())).value
@@ -101,17 +101,19 @@ final class AccountServer: Transport, @unchecked Sendable {
     /// Each process has accounts of its own.
     private func key(_ account: Int) -> [Int] { [life.process, account] }
 
-    func issue(to account: Int) -> Tokens {
+    func issue(to account: Int, for call: Int) -> Tokens {
         let number = (world.accountTokens[key(account)]?.newest ?? 0) + 1
         world.accountTokens[key(account)] = (number, number)
+        world.history.add(.accountTokens(call: call, TokenName(family: account, number: number)))
         return world.server.tokens(TokenName(family: account, number: number))
     }
 
     func refresh(_ tokens: Tokens, of account: Int) async throws -> Tokens {
-        await world.server.wait(for: world.server.delay())
         guard power.isOn, let token = TokenName(of: tokens) else { throw PowerCut() }
-        if world.server.failsNow() { throw TransportError.connectionLost("reset by peer") }
         world.history.add(.accountRequest(life, call: 0, account: account, token))
+        await world.server.wait(for: world.server.delay())
+        guard power.isOn else { throw PowerCut() }
+        if world.server.failsNow() { throw TransportError.connectionLost("reset by peer") }
         guard let tokens = world.accountTokens[key(token.family)], token.number >= tokens.first else {
             throw RefreshRejectedError(code: "invalid_grant")
         }
@@ -122,11 +124,12 @@ final class AccountServer: Transport, @unchecked Sendable {
     func send(
         _ request: HTTPRequest, body: OutgoingBody?
     ) async throws -> (head: HTTPResponse, body: ByteStream) {
-        await world.server.wait(for: world.server.delay())
         guard power.isOn else { throw PowerCut() }
         let token = request.headerFields[.authorization].flatMap { TokenName($0.dropFirst("Bearer ".count)) }
         let call = request.path.flatMap { Int($0.dropFirst()) } ?? 0
         world.history.add(.accountRequest(life, call: call, account: nil, token))
+        await world.server.wait(for: world.server.delay())
+        guard power.isOn else { throw PowerCut() }
         if world.server.failsNow() { throw TransportError.connectionLost("reset by peer") }
         guard let token, world.accountTokens[key(token.family)]?.newest == token.number else {
             return (head: HTTPResponse(status: .unauthorized), body: ByteStream(Data()))

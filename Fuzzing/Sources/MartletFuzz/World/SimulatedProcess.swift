@@ -175,8 +175,8 @@ struct SimulatedProcess: Sendable {
 
     private func renew() async -> Reply {
         do throws(SessionError) {
-            try await tokens.refresh()
-            return .done
+            let token = try await tokens.refresh().accessToken
+            return TokenName(token.reveal()).map { .token($0) } ?? .done
         } catch {
             return .refused(error)
         }

@@ -122,7 +122,7 @@ struct SharedRecordTest {
             progress.roundEnded(over: store)
         }
         judgeLateReuses(nil)
-        try await signOut()
+        try await signOut(after: rounds.last ?? 0)
     }
 
     private mutating func signIn(_ round: Int, using random: inout SeededGenerator) async throws {
@@ -196,10 +196,12 @@ struct SharedRecordTest {
         session = ""
     }
 
-    /// Signs out for the last time, which must also remove the temporary files of killed writers.
-    private mutating func signOut() async throws {
-        guard !session.isEmpty else { return }
+    /// Signs out for the last time, which must also remove the temporary files of killed writers. If the last round has
+    /// ended without a session, signs in first.
+    private mutating func signOut(after round: Int) async throws {
         _ = try await pool.fill(settings.processes)
+        var random = SeededGenerator(seed: settings.seed, mode.number, round + 1)
+        if session.isEmpty { try await signIn(round, using: &random) }
         let worker = pool.workers[0]
         let outcomes = await pool.ask([worker]) { _ in
             .call(session: session, count: 0, pause: .zero, alongside: .signOut)
