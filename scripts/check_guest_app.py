@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that Examples/GuestApp is consistent: its Xcode project, its property list and its string catalogs.
+"""Checks that Examples/GuestApp is consistent: its Xcode project, its property lists and its string catalogs.
 
 Xcode does not run on Linux. So this parses the project, follows its references, and checks that what it names exists. It
 does so for the project of AppleTests, too.
@@ -207,6 +207,16 @@ def check_previews():
     return count
 
 
+def check_privacy(part):
+    """An app that calls an API with required reasons itself needs a privacy manifest of its own."""
+    uses = any("UserDefaults" in code_of(path.read_text()) for path in swift_files(APP / part))
+    manifest = APP / part / "PrivacyInfo.xcprivacy"
+    listed = plistlib.loads(manifest.read_bytes())["NSPrivacyAccessedAPITypes"] if manifest.exists() else []
+    reasons = {entry["NSPrivacyAccessedAPIType"]: entry["NSPrivacyAccessedAPITypeReasons"] for entry in listed}
+    if uses != (reasons == {"NSPrivacyAccessedAPICategoryUserDefaults": ["CA92.1"]}):
+        fail(f"{shown(manifest)}: {part} {'uses' if uses else 'does not use'} UserDefaults")
+
+
 def strings(path):
     """The entries of a string catalog. Each has all languages and the same placeholders in each."""
     entries = json.loads(path.read_text())["strings"]
@@ -238,6 +248,8 @@ def check_texts(part):
 def main():
     objects, texts, previews = check_project(), sum(map(check_texts, PARTS)), check_previews()
     strings(APP / "GuestApp" / "InfoPlist.xcstrings")
+    for part in PARTS:
+        check_privacy(part)
     print(f"The tests for a Mac are consistent: {check_tests()} objects in their project.")
     print(
         f"The example app is consistent: {objects} objects in its project, {texts} texts in two languages, "

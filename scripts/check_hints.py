@@ -54,7 +54,11 @@ LINES = {
         let publisher = tokens.statePublisher
         let publisher = tokens.eventPublisher
         let publisher = client.publisher(for: endpoint, on: 0)
+        let publisher = client.publisher(for: endpoint, as: [String].self, on: 0)
         let publisher = client.dataPublisher(for: endpoint, on: 0)
+        let publisher = client.uploadPublisher(for: endpoint, on: 0)
+        let publisher = client.uploadResponsePublisher(for: endpoint, on: 0)
+        let publisher = client.downloadPublisher(for: endpoint, to: "/file", on: 0)
         let publisher = tokens.statePublisher(on: 0)
         let publisher = tokens.eventPublisher(on: 0)
         tokens.statePublisher.sink { print($0) }

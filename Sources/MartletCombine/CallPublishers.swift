@@ -84,8 +84,8 @@
     }
 
     extension AnyPublisher where Output: Sendable, Failure == NetworkError {
-        /// Publishes the result of async work, such as a sign-in or a guest's registration, the way the publishers of
-        /// calls do.
+        /// Publishes the result of async work, such as a sign-in or a guest's registration, in the same way as the
+        /// publishers for calls.
         ///
         /// ```swift
         /// AnyPublisher { () throws(NetworkError) in try await client.signInResponse(for: login, as: User.self) }

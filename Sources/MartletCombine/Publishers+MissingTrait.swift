@@ -131,6 +131,56 @@
         public func dataPublisher(for endpoint: some Endpoint, on scheduler: Any) -> NeedsTraitOpenCombine {
             NeedsTraitOpenCombine()
         }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func publisher<Value>(
+            for endpoint: some Endpoint, as type: Value.Type, on scheduler: Any
+        ) -> NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func responsePublisher<Value>(
+            for endpoint: some Endpoint, as type: Value.Type, on scheduler: Any
+        ) -> NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func uploadPublisher(for endpoint: some Endpoint, on scheduler: Any) -> NeedsTraitOpenCombine {
+            NeedsTraitOpenCombine()
+        }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func uploadResponsePublisher(for endpoint: some Endpoint, on scheduler: Any) -> NeedsTraitOpenCombine {
+            NeedsTraitOpenCombine()
+        }
+
+        /// Needs the trait `OpenCombine`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait OpenCombine: add traits: [.defaults, \"OpenCombine\"] to the package martlet in Package.swift"
+        )
+        public func downloadPublisher(
+            for endpoint: some Endpoint, to destination: Any, on scheduler: Any
+        ) -> NeedsTraitOpenCombine { NeedsTraitOpenCombine() }
     }
 
     extension TokenManager {

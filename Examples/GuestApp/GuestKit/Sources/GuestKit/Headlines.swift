@@ -66,10 +66,12 @@ public struct Headlines: Sendable {
         case .signedIn(let session):
             let known = snapshot.flatMap { $0.session == session.id.rawValue ? $0 : nil }
             return Plan(content: known.map { .titles($0.titles) } ?? .loading, loads: true, pause: 30 * 60)
-        case .loading, .unavailable:
+        case .unavailable(let error) where error.kind == .locked:
             // The device has not been unlocked since it started, so nothing can be read. The user is not signed out:
             // the widget keeps showing its content, and deletes nothing. WidgetKit asks again later.
             return Plan(content: snapshot.map { .titles($0.titles) } ?? .locked, loads: false, pause: 15 * 60)
+        case .loading, .unavailable:
+            return Plan(content: snapshot.map { .titles($0.titles) } ?? .loading, loads: false, pause: 15 * 60)
         case .signedOut, .expired, .unreadable:
             // Another user may sign in.
             try? FileManager.default.removeItem(atPath: file)

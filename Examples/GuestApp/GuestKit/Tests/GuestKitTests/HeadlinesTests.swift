@@ -61,6 +61,14 @@ import Testing
         }
     }
 
+    @Test("a store that cannot be read for another reason does not ask the user to unlock the device")
+    func unreachable() async throws {
+        try await withContainer { folder, store in
+            store.fail(.read, times: nil)
+            #expect(await launch(folder, store).plan().content == .loading)
+        }
+    }
+
     @Test("after a sign-out, and for the next user, the titles of the former one are gone") func users() async throws {
         try await withContainer { folder, store in
             try await load(launch(folder, store), in: folder)
