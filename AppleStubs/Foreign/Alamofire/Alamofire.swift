@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // Declarations of Alamofire 5 that the documentation uses, so that its Swift blocks compile without that package.
-// Sources: Source/Features/RequestInterceptor.swift and RedirectHandler.swift, Source/Core/Session.swift, Request.swift
-// and DataRequest.swift.
+// Sources: Source/Features/RequestInterceptor.swift and RedirectHandler.swift, Source/Core/Session.swift, Request.swift,
+// DataRequest.swift and AFError.swift.
 
 public import Foundation
 
@@ -76,4 +76,19 @@ public protocol RedirectHandler: Sendable {
     func task(
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void)
+}
+
+public enum AFError: Error {
+    case requestAdaptationFailed(error: any Error)
+    case requestRetryFailed(retryError: any Error, originalError: any Error)
+
+    public var underlyingError: (any Error)? {
+        switch self {
+        case .requestAdaptationFailed(let error), .requestRetryFailed(let error, _): error
+        }
+    }
+}
+
+extension Error {
+    public var asAFError: AFError? { self as? AFError }
 }
