@@ -14,9 +14,10 @@ public struct GuestFields: Sendable, Hashable {
     /// The form field that carries the picture.
     public var formPicture: String
     /// Names of the objects that may contain the guest in the response, outermost first. They may be nested. If the
-    /// response has none of them, the response itself is the guest. A member of that name that is not an object is skipped.
+    /// response has none of them, the response itself is the guest. A member of that name that is not an object is
+    /// skipped.
     public var containers: [String]
-    /// Names of the id, which is a text or a number.
+    /// Names of the id, which is a string or a number.
     public var id: [String]
     /// Names of the guest's name.
     public var name: [String]

@@ -7,7 +7,7 @@ internal import Martlet
 #endif
 
 extension ImageError: LocalizedError {
-    /// A text for the user, in the user's language: English or Korean. It contains no path and no advice for
+    /// A message for the user, in the user's language: English or Korean. It contains no path and no advice for
     /// developers; those are in ``description``.
     public var errorDescription: String? {
         switch UserText.Language.current {

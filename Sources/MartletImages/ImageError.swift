@@ -25,7 +25,7 @@ internal import Martlet
 }
 
 extension ImageError: CustomStringConvertible {
-    /// A text that says what is wrong with the picture, and what to do.
+    /// A message that says what is wrong with the picture, and what to do.
     public var description: String {
         switch self {
         case .notAnImage: "This is not a picture. Choose a JPEG, PNG, WebP or HEIC."

@@ -101,7 +101,7 @@
 
         /// The step that failed.
         public let kind: Kind
-        /// A text for developers: what failed, where, and what to do. It shows no code, verifier, token or key.
+        /// A message for developers: what failed, where, and what to do. It shows no code, verifier, token or key.
         public let description: String
         let userText: UserText
 
@@ -115,7 +115,7 @@
     extension OAuthError: CustomStringConvertible {}
 
     extension OAuthError: LocalizedError {
-        /// A text for the user, in the user's language: English or Korean.
+        /// A message for the user, in the user's language: English or Korean.
         public var errorDescription: String? {
             if case .session(let error) = kind { error.errorDescription } else { userText.text }
         }

@@ -40,7 +40,7 @@
                 let url = URL(
                     string: endpoint + (endpoint.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded)
             else {
-                throw OAuthError(.discovery, "The end_session_endpoint of \(issuer) cannot be opened: it is no URL.")
+                throw OAuthError(.discovery, "The end_session_endpoint of \(issuer) cannot be opened: it is not a URL.")
             }
             let callback = try await visit.open(url, state)
             guard AuthorizationResponse(callback).hasState(state) else {

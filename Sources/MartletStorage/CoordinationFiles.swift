@@ -35,7 +35,8 @@ package struct CoordinationFiles: Sendable {
     /// Reports a change to all processes. If that fails, they notice the change at their next refresh.
     package func reportChange() async {
         await changeMarker.queue.run { [file = changeMarker.file] in
-            // The update lock is held, so any temporary files were left by killed processes.
+            // Temporary files were left by killed processes, because the update lock is held. If no process can take
+            // the lock, this may remove the file of another process, and only its report is lost.
             file.removeLeftovers(olderThan: 0)
             _ = try? file.replace(with: Data(), if: { true })
         }

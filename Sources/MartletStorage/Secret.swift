@@ -11,7 +11,7 @@
 public struct Secret: Sendable, Hashable {
     private let text: String
 
-    /// Creates a secret from a text.
+    /// Creates a secret from text.
     public init(_ text: String) {
         self.text = text
     }

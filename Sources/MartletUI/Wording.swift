@@ -1,8 +1,8 @@
 internal import Martlet
 
-/// A text of the screens. The texts of errors are in Martlet itself.
+/// Text on the screens. The messages of errors are in Martlet itself.
 ///
-/// The texts are in code. A string catalog would need a resource bundle, and SwiftPM's generated accessor traps if that
+/// The text is in code. A string catalog would need a resource bundle, and SwiftPM's generated accessor traps if that
 /// bundle is missing.
 struct Wording: Sendable {
     let english: String
@@ -13,7 +13,7 @@ struct Wording: Sendable {
         self.korean = korean
     }
 
-    /// The text in the user's language.
+    /// The message in the user's language.
     var text: String {
         switch UserText.Language.current {
         case .english: english

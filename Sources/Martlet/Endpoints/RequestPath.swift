@@ -163,7 +163,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
             append(value.rawValue.description)
         }
 
-        /// Adds a text as a literal would add it: it may have several segments, and its percent escapes are kept. A `?`
+        /// Adds text as a literal would add it: it may have several segments, and its percent escapes are kept. A `?`
         /// or `#` in it is encoded. Use it for a path that the app knows or the server has sent, never for user input.
         public mutating func appendInterpolation(raw text: String) {
             let hasQuery = hasQuery

@@ -9,7 +9,7 @@
     /// The server's digest is required (`Repr-Digest`, RFC 9530), and the response has none.
     case digestMissing
 
-    /// A text that says what failed, and what to do next.
+    /// A message that says what failed, and what to do next.
     public var description: String {
         switch self {
         case .file(_, let reason): Redaction.redactReason(reason)

@@ -4,10 +4,10 @@
     public import Foundation
 #endif
 
-// `localizedDescription` is a text for users, in English or Korean. `description` is for developers.
+// `localizedDescription` is a message for users, in English or Korean. `description` is for developers.
 
 extension NetworkError: LocalizedError {
-    /// A text for the user, in the user's language: English or Korean. It contains no URL, status code or advice for
+    /// A message for the user, in the user's language: English or Korean. It contains no URL, status code or advice for
     /// developers; those are in ``description``. If the server has explained the error, it is the server's message,
     /// with secrets masked.
     public var errorDescription: String? { userText }
@@ -39,8 +39,8 @@ extension NetworkError: LocalizedError {
 }
 
 extension APIError: LocalizedError {
-    /// The server's message and its messages about single fields, with tokens masked. If there are none, a text for the
-    /// status code in the user's language.
+    /// The server's message and its messages about single fields, with tokens masked. If there are none, a message for
+    /// the status code in the user's language.
     public var errorDescription: String? { userText ?? UserText.status(status).text }
 
     /// The server's own words; `nil` if there are none.
@@ -51,7 +51,7 @@ extension APIError: LocalizedError {
 }
 
 extension SessionError: LocalizedError {
-    /// A text for the user, in the user's language.
+    /// A message for the user, in the user's language.
     public var errorDescription: String? {
         switch self {
         case .signedOut: UserText.signInRequired.text
@@ -75,7 +75,7 @@ extension ExpiryReason {
 }
 
 extension StorageError: LocalizedError {
-    /// A text for the user, in the user's language.
+    /// A message for the user, in the user's language.
     public var errorDescription: String? { userText }
 
     package var userText: String {
@@ -91,7 +91,7 @@ extension StorageError: LocalizedError {
 }
 
 extension RefreshError: LocalizedError {
-    /// A text for the user, in the user's language.
+    /// A message for the user, in the user's language.
     public var errorDescription: String? { userText }
 
     fileprivate var userText: String {
@@ -106,7 +106,7 @@ extension RefreshError: LocalizedError {
 }
 
 extension DownloadError: LocalizedError {
-    /// A text for the user, in the user's language.
+    /// A message for the user, in the user's language.
     public var errorDescription: String? { userText }
 
     fileprivate var userText: String {
@@ -120,12 +120,12 @@ extension DownloadError: LocalizedError {
 }
 
 extension ResponseDecodingError: LocalizedError {
-    /// A text for the user, in the user's language.
+    /// A message for the user, in the user's language.
     public var errorDescription: String? { UserText.notUnderstood.text }
 }
 
 extension TransportError: LocalizedError {
-    /// A text for the user, in the user's language.
+    /// A message for the user, in the user's language.
     public var errorDescription: String? {
         switch self {
         case .offline: UserText.offline.text

@@ -1,5 +1,5 @@
 extension NetworkError: CustomStringConvertible, CustomReflectable {
-    /// A text that names the call, and says why it failed and what to do next.
+    /// A message that names the call, and says why it failed and what to do next.
     public var description: String {
         "\(call): \(explanation)" + (call.attempts > 1 ? " (\(call.attempts) attempts)" : "")
     }
@@ -9,7 +9,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         Mirror(self, children: ["description": description], displayStyle: .enum)
     }
 
-    /// A text that says why the call failed and what to do next, without naming the call: for a command-line program
+    /// A message that says why the call failed and what to do next, without naming the call: for a command-line program
     /// that names it itself. Secrets are masked.
     ///
     /// ```swift

@@ -17,7 +17,7 @@
 }
 
 extension SessionError: CustomStringConvertible {
-    /// A text that says what failed, and what to do next.
+    /// A message that says what failed, and what to do next.
     public var description: String {
         switch self {
         case .signedOut: "No user is signed in. Sign in first."

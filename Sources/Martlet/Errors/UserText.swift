@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// The texts that errors show to users: without URLs, status codes or advice for developers.
+/// The messages that errors show to users: without URLs, status codes or advice for developers.
 package enum UserText: CaseIterable, Sendable {
     case offline, cannotConnect, connectionLost, timedOut, cancelled, notSecure, notUnderstood, appFault, notSent
     /// For a request that the server may have carried out, and would carry out again.
@@ -14,7 +14,7 @@ package enum UserText: CaseIterable, Sendable {
     case notSaved, damaged, unverified, nothingThere, fileUnreadable
     case storeLocked, storeUnreachable, storeDamaged, storeForeign, storeTooNew, storeUnsafe
 
-    /// A language that the texts are written in.
+    /// A language that the messages are written in.
     package enum Language: Sendable {
         case english, korean
 
@@ -51,7 +51,7 @@ package enum UserText: CaseIterable, Sendable {
         }
     }
 
-    /// The text in the user's language.
+    /// The message in the user's language.
     package var text: String {
         switch Language.current {
         case .english: english
@@ -59,13 +59,13 @@ package enum UserText: CaseIterable, Sendable {
         }
     }
 
-    /// A text for the status code of a response to a call.
+    /// A message for the status code of a response to a call.
     static func status(_ status: Int, of call: CallDescription) -> UserText {
         guard call.isInDoubt(after: status) else { return .status(status) }
         return status == 504 ? timedOutInDoubt : serverTroubleInDoubt
     }
 
-    /// A text for an HTTP status code.
+    /// A message for an HTTP status code.
     package static func status(_ status: Int) -> UserText {
         switch status {
         case 401, 403: notAllowed

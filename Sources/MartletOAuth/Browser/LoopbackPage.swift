@@ -42,7 +42,7 @@
             }
         }
 
-        /// The texts are constants without markup, so they need no escaping.
+        /// The strings are constants without markup, so they need no escaping.
         private static func page(title: String, text: String) -> String {
             """
             <!DOCTYPE html>

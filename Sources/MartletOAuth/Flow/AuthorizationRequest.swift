@@ -18,7 +18,8 @@
         /// Makes an attempt with a new state, nonce and code verifier, and pushes its parameters if the server accepts
         /// that.
         func begin(scope: [String], _ options: SignInOptions) async throws(OAuthError) -> SignInAttempt {
-            // RFC 6749, section 3.3: the parameter is a list that is separated by spaces. An element may be such a list.
+            // RFC 6749, section 3.3: the parameter is a list that is separated by spaces. An element may be such a
+            // list.
             let scope = scope.flatMap { $0.split(separator: " ").map(String.init) }
             try checkSupport()
             if options.fetchesUserinfo, !scope.contains("openid") {
@@ -39,7 +40,7 @@
                 endpoint + (endpoint.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + (pushed ?? parameters).encoded
             guard let url = URL(string: text) else {
                 throw OAuthError(
-                    .discovery, "The authorization_endpoint of \(server.issuer) cannot be opened: it is no URL.")
+                    .discovery, "The authorization_endpoint of \(server.issuer) cannot be opened: it is not a URL.")
             }
             return SignInAttempt(
                 url: url, issuer: server.issuer, redirectURI: redirectURI, state: state, verifier: verifier,

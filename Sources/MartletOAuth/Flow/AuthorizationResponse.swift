@@ -72,7 +72,8 @@
             else {
                 throw OAuthError(
                     .invalidCallback,
-                    "The callback of \(attempt.issuer) needs one code and no token. Begin a new sign-in.")
+                    "The callback of \(attempt.issuer) must contain exactly one code and no token. Begin a new sign-in."
+                )
             }
             return Secret(codes[0])
         }

@@ -30,7 +30,7 @@
             self.init(code: code, members["error_description"]?.string, by: endpoint, hiding: secrets)
         }
 
-        /// A text of a server without control characters and secrets.
+        /// Text from a server without control characters and secrets.
         private static func shown(_ text: String, upTo limit: Int, hiding secrets: [Secret]) -> String {
             var clean = String(String.UnicodeScalarView(text.unicodeScalars.filter(\.isShown)))
             for secret in secrets where !secret.reveal().isEmpty {

@@ -1,7 +1,7 @@
 #if canImport(CryptoKit) || Encryption
     /// Base64 with the alphabet for URLs and without padding (RFC 7515, section 2).
     enum Base64URL {
-        /// Decodes a text that has exactly one spelling: no padding, no other characters, no set bits after the last
+        /// Decodes text that has exactly one spelling: no padding, no other characters, no set bits after the last
         /// byte.
         /// - Returns: `nil` for any other text.
         static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {

@@ -8,7 +8,7 @@
         internal import Foundation
     #endif
 
-    /// The expectations of an ID token (OpenID Connect Core 1.0, section 3.1.3.7).
+    /// The rules that an ID token must satisfy (OpenID Connect Core 1.0, section 3.1.3.7).
     struct IDTokenRules: Sendable {
         /// The subject and audience of the ID token that a session began with.
         struct Identity: Sendable, Hashable {

@@ -43,7 +43,7 @@
     }
 
     extension SigningAlgorithm {
-        /// The left half of the digest of a text, by the hash function of the algorithm (OpenID Connect Core 1.0,
+        /// The left half of the digest of a string, by the hash function of the algorithm (OpenID Connect Core 1.0,
         /// section 3.1.3.6). Ed25519 uses SHA-512.
         func halfDigest(of text: String) -> Data {
             let digest: Data

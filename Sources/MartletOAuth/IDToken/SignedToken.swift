@@ -68,7 +68,7 @@
         }
 
         /// The claims of a token, whatever its header says.
-        /// - Returns: `nil` if the text is no token.
+        /// - Returns: `nil` if the text is not a token.
         static func claims(of text: String) -> [String: StrictJSON]? {
             let bytes = Array(text.utf8)
             let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -46,7 +46,7 @@
     }
 
     extension String {
-        /// Whether the texts have the same bytes. `==` also accepts canonically equivalent texts.
+        /// Whether the strings have the same bytes. `==` also accepts canonically equivalent strings.
         func isIdentical(to other: String) -> Bool {
             utf8.elementsEqual(other.utf8)
         }

@@ -12,7 +12,7 @@
     final class KeyStore: Sendable {
         private struct State {
             var keys: KeySet?
-            /// The uptime of the request that the keys came with.
+            /// The uptime of the request that returned the keys.
             var fetchedAt: Duration?
             /// The uptime of the last request for the keys, whether it succeeded or not.
             var askedAt: Duration?
@@ -29,7 +29,7 @@
 
         /// Keys of this age are fetched again, so that a withdrawn key no longer verifies anything.
         static let lifetime = Duration.seconds(300)
-        /// Younger keys are not fetched again, even if none of them suits a token.
+        /// Keys younger than this are not fetched again, even if none of them fits a token.
         static let leastAge = Duration.seconds(60)
 
         init(over link: ServerLink) {
@@ -76,7 +76,7 @@
                     guard response.status == 200, let keys = try? KeySet(response.body) else {
                         throw OAuthError(
                             .discovery,
-                            "\(url) responded with \(response.status), and not with a key set. Try again later.")
+                            "\(url) responded with \(response.status), but without a key set. Try again later.")
                     }
                     state.withLock { ($0.keys, $0.fetchedAt) = (keys, now) }
                     return .success(keys)

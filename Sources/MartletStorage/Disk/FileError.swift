@@ -49,7 +49,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.path = path
     }
 
-    /// A text that says what went wrong, with the path, and what to do next.
+    /// A message that says what went wrong, with the path, and what to do next.
     package var description: String {
         switch kind {
         case .missing:

@@ -134,7 +134,7 @@
         }
 
         /// Calls the closure with a hash table that exists for the duration of the call.
-        /// - Parameter texts: The entries. They must not contain NUL, which ends a text in C.
+        /// - Parameter texts: The entries. They must not contain NUL, which ends a string in C.
         func withTable<Outcome, Failure: Error>(
             _ texts: [String: String], _ use: (Pointer) throws(Failure) -> Outcome
         ) throws(Failure) -> Outcome? {

@@ -57,7 +57,7 @@ extension GuestLogin {
     /// The progress of the running registration; `nil` if none is running.
     public var progress: UploadProgress? { state.progress }
 
-    /// The text of the last error, in the user's language.
+    /// The message of the last error, in the user's language.
     public var errorText: String? { state.errorText }
 
     /// Registers the guest. A second call while a registration is running joins it, so a double tap creates one guest.

@@ -14,7 +14,7 @@ public struct GuestLoginState: Sendable, Hashable {
     public private(set) var guest: Guest?
     /// The progress of the running registration; `nil` if none is running.
     public private(set) var progress: UploadProgress?
-    /// The text of the last error, in the user's language.
+    /// The message of the last error, in the user's language.
     public private(set) var errorText: String?
     /// Counts failures, so that VoiceOver also announces a failure whose text equals the previous one.
     private(set) var failures = 0

@@ -15,7 +15,7 @@ public enum SessionRoute: Sendable, Hashable {
     /// The stored session cannot be read, and waiting does not help: show the login with the reason.
     case unreadable(StorageError)
 
-    /// A text for the user, in the user's language; `nil` if there is nothing to explain.
+    /// A message for the user, in the user's language; `nil` if there is nothing to explain.
     public var message: String? {
         switch self {
         case .loading, .login, .content: nil

@@ -1,16 +1,16 @@
 internal import Martlet
 
-/// Makes VoiceOver read out a text that has just appeared away from its focus.
+/// Makes VoiceOver read out a message that has just appeared away from its focus.
 ///
 /// VoiceOver drops an announcement while it reads a screen that has just appeared, or an element that has just got its
-/// focus. So the text is announced after a moment, and again if it was dropped.
+/// focus. So the message is announced after a moment, and again if it was dropped.
 @MainActor struct Announcer {
     /// The outcome of an announcement.
     enum Outcome: Sendable {
         case spoken
         /// VoiceOver reports that it was interrupted or dropped.
         case dropped
-        /// VoiceOver reports nothing in the time that reading the text takes. That also happens if it drops the
+        /// VoiceOver reports nothing in the time that reading the message takes. That also happens if it drops the
         /// announcement for a new screen.
         case unreported
         /// The system does not report outcomes.
@@ -23,14 +23,14 @@ internal import Martlet
     private let time: any TimeSource
     private let post: @MainActor (String) async -> Outcome
 
-    /// - Parameter post: Announces a text once, and waits for the outcome.
+    /// - Parameter post: Announces a message once, and waits for the outcome.
     init(time: any TimeSource, post: @escaping @MainActor (String) async -> Outcome) {
         self.time = time
         self.post = post
     }
 
-    /// Announces a text until it is spoken, at most three times. Ends when the task is cancelled, for example because
-    /// its view disappears.
+    /// Announces a message until it is spoken, at most three times. Ends when the task is cancelled, for example
+    /// because its view disappears.
     func announce(_ text: String) async {
         var unreported = 0
         for pause in Self.pauses {
@@ -39,8 +39,8 @@ internal import Martlet
             case .spoken, .unknown: return
             case .dropped: continue
             case .unreported:
-                // VoiceOver may have read the text. Repeating it once is a nuisance; repeating it twice is worse than
-                // silence.
+                // VoiceOver may have read the message. Repeating it once is a nuisance; repeating it twice is worse
+                // than silence.
                 unreported += 1
                 if unreported > 1 { return }
             }

@@ -142,8 +142,8 @@
                 ScrollingIfNeeded {
                     VStack {
                         Explanation(title: Wording.unavailableTitle.text, message: message)
-                        ForEach(recoveryActions) { way in
-                            switch way {
+                        ForEach(recoveryActions) { action in
+                            switch action {
                             // The message asks the user to unlock, and the store is then read again automatically.
                             case .unlock: EmptyView()
                             case .retry: Button(Wording.tryAgain.text) { session.retry() }.padding()

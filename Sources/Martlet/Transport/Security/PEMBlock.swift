@@ -9,7 +9,8 @@ struct PEMBlock: Sendable, Hashable {
     var label: String
     var bytes: Data
 
-    /// All blocks of a text, or `nil` if one of them is not complete or not base64. Text around the blocks is skipped.
+    /// All blocks of some text, or `nil` if one of them is not complete or not base64. Text around the blocks is
+    /// skipped.
     static func all(in text: String) -> [PEMBlock]? {
         var blocks: [PEMBlock] = []
         var open: (label: String, base64: String)?

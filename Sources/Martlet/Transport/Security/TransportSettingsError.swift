@@ -14,7 +14,7 @@
 }
 
 extension TransportSettingsError: CustomStringConvertible {
-    /// A text that says what is wrong, and what to do instead.
+    /// A message that says what is wrong, and what to do instead.
     public var description: String {
         switch self {
         case .invalidCertificate(let reason), .invalidIdentity(let reason), .invalidPins(let reason),

@@ -28,9 +28,9 @@
             var isPaused = false
             /// The end of the body for the caller, after the buffered chunks; `nil` while more may arrive.
             var end: Result<Void, any Error>?
-            /// The session has finished the task, which must not be cancelled any more.
+            /// The session has finished the session task, which must not be cancelled any more.
             var isOver = false
-            /// The task has been cancelled.
+            /// The session task has been cancelled.
             var wasCancelled = false
             /// The session waits for the result of the redirect callback; on Linux the task must not be cancelled
             /// before that.

@@ -9,7 +9,8 @@
     /// One request and its response. It connects the callbacks of the session, which arrive on one queue, with the task
     /// that waits for them.
     final class URLSessionExchange: Sendable {
-        /// Above the high mark of buffered bytes the session is paused, and below the low mark it is resumed.
+        /// Above the high-water mark of buffered bytes the session is paused, and below the low-water mark it is
+        /// resumed.
         private static let highWater = 1024 * 1024
         private static let lowWater = 256 * 1024
 

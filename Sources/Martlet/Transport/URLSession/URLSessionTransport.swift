@@ -35,8 +35,8 @@
     ///   it for later versions). The failing check is inside `URLSession`, out of reach of its delegates and of this
     ///   transport. A server that closes the connection during the upload of more than a megabyte may terminate the
     ///   process too, and so may cancelling such an upload.
-    /// - It takes no ``TLSSettings`` and no ``ProxySettings``. libcurl, which Foundation uses, obeys the proxy
-    ///   variables of the environment.
+    /// - It takes no ``TLSSettings`` and no ``ProxySettings``. libcurl, which Foundation uses, obeys the environment's
+    ///   proxy variables.
     public final class URLSessionTransport: Transport {
         /// The shared transport of the process.
         public static let shared = URLSessionTransport()

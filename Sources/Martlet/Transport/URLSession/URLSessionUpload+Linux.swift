@@ -85,7 +85,7 @@
         func stop() {}
     }
 
-    /// Runs the callbacks of a session without an `Operation` for each of them, which costs more than the callback.
+    /// Runs the callbacks of a session without an `Operation` for each: it would cost more than the callback.
     private final class CallbackQueue: OperationQueue, @unchecked Sendable {
         // `@unchecked Sendable` is right because the only property is a `Sendable` constant.
         private let queue = BlockingQueue("martlet.urlsession")
