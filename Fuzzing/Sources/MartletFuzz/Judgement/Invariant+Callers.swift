@@ -170,6 +170,8 @@ extension Facts {
         // note.
         case .adoption: return store * 5
         case .request(let plan) where plan.kind == .stream || plan.kind == .events: return nil
+        // The simulated client sets no time limit, and repeats a request up to five times.
+        case .request(let plan) where plan.kind == .repeated: return attempts * 4 + store * 3 + refreshes(during: call)
         case .plain: return attempts
         case .request, .login, .shared: return attempts + store * 3 + refreshes(during: call) + pauses
         // Each attempt may get a part of the file.
