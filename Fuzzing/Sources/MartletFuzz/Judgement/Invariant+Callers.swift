@@ -14,7 +14,7 @@ extension Invariant {
         return nil
     }
 
-    static let endedSessionsHoldNobody = Invariant(
+    static let endedSessionsReleaseCallers = Invariant(
         rule: "A caller that waits for a token of a session learns at once that the session has ended."
     ) { facts in
         for call in facts.calls where call.kind == .token || call.kind == .renewal {

@@ -12,7 +12,7 @@ struct Invariant: Sendable {
         adoptionsComeFirst, formerTokensAreKept,
         accountsStayApart, accountsStaySignedIn, currentAccountIsKept,
         failuresHaveACause, replaysHappen, probesHappen, oneGuestAtATime, statesHaveACause,
-        signedOutAccountsSendNothing, endedSessionsHoldNobody, refreshFailuresHaveACause,
+        signedOutAccountsSendNothing, endedSessionsReleaseCallers, refreshFailuresHaveACause,
         oneReplay, waitingCallsAreSent, probesAreLimited, tokensStayAtTheirOrigin, oneRefreshAtATime,
         spentTokensAreNotResent, reuseHasACause, receivedTokensAreKept, refreshesHaveACaller,
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,
