@@ -62,7 +62,7 @@ extension SessionEvent {
         case .storeLockFailed(let failure): (.notice, "store failed to lock", failure.description)
         case .storeWatchFailed(let failure): (.notice, "store cannot be watched", failure.description)
         case .orderedByClock:
-            (.notice, "store could not be read, so the clock decides which sessions are earlier", "")
+            (.notice, "store could not be read or written, so the clock decides which sessions are earlier", "")
         case .replacedUnreadableRecord(let error):
             (.notice, "store had a record that could not be read, which the sign-in replaced", error.description)
         case .storeRecovered: (.info, "store is up to date again", "")

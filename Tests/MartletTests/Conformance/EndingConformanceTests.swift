@@ -140,6 +140,21 @@ import Testing
         #expect(await events.first { $0 == .orderedByClock } != nil)
     }
 
+    @Test("two sign-ins in a row that cannot be written are ordered by the clock, and an event says so")
+    func clockDecidesAfterUnwritten() async throws {
+        let store = FailingTokenStore()
+        let app = App(store: store)
+        #expect(await app.tokens.restore() == .signedOut)
+        let events = app.tokens.events
+        store.fail(.write, times: nil)
+        try await app.tokens.signIn(with: app.backend.issue())
+        try await app.tokens.signIn(with: app.backend.issue())
+        await app.tokens.signOut()
+        let seen = await events.prefix { if case .signedOut = $0 { false } else { true } }
+            .reduce(into: []) { $0.append($1) }
+        #expect(seen.count { $0 == .orderedByClock } == 1)
+    }
+
     @Test("C86: while a sign-in is being saved, no call goes out as another user than the one that is shown")
     func slowSignIn() async throws {
         let (store, gate) = (FailingTokenStore(), Gate())

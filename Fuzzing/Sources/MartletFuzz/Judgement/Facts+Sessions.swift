@@ -8,6 +8,8 @@ extension Facts {
         let family: Int
         /// The position at which the sign-out or sign-in began.
         let asked: Int
+        /// The position from which no call of the session is sent.
+        let effect: Int
         /// The position in the history from which the session is over.
         let position: Int
         let isSignOut: Bool
@@ -173,7 +175,10 @@ extension Facts {
 
 extension Facts.Call {
     fileprivate func ending(of family: Int, at position: Int, isSignOut: Bool) -> Facts.Ending {
-        Facts.Ending(life: life, family: family, asked: self.position, position: position, isSignOut: isSignOut)
+        Facts.Ending(
+            life: life, family: family, asked: self.position,
+            effect: kind == .signOut ? self.position : position, position: position,
+            isSignOut: isSignOut)
     }
 
     /// Whether a user signs in to the session of the process.

@@ -240,7 +240,10 @@ struct Facts {
     /// operation that was about to start.
     func hasTrouble(_ life: Life, from first: Int, to last: Int) -> Bool {
         store.hasTrouble(life, from: first, to: last)
-            || jumps.contains { first < $0.position && $0.position < last && $0.duration >= .seconds(10) }
+            || jumps.contains {
+                first < $0.position && $0.position < last && $0.duration >= .seconds(10)
+                    && store.isAtWork(life, at: $0.position, until: time($0.position) + $0.duration, in: history)
+            }
     }
 
     func call(_ number: Int) -> Call? { indices[number].map { calls[$0] } }

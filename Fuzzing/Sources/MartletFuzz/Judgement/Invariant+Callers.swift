@@ -216,6 +216,12 @@ extension Facts {
             break
         default: return false
         }
+        return isWithheld(in: life, at: position)
+    }
+
+    /// Whether a process withholds its tokens at a position, because the app uses only saved ones and the last attempt
+    /// to save them has failed.
+    func isWithheld(in life: Life, at position: Int) -> Bool {
         guard script.requiresSavedTokens else { return false }
         // Events are reported after the replies of the same moment. A process that is killed in that moment reports
         // none.

@@ -58,14 +58,15 @@ extension Invariant {
             if cookie == token.family { continue }
             return "request \(exchange.call) carried \(token.text) and the cookie of session \(cookie)"
         }
-        for ending in facts.endings {
+        let endings = facts.endings.map { ($0.life, $0.family, $0.effect, Int.max) } + facts.reportedEndings
+        for (life, family, end, back) in endings {
             let late = facts.requests.first { position, exchange in
-                exchange.life == ending.life && exchange.cookie == ending.family
-                    && facts.elapsed(from: ending.position, to: position) > .zero
+                exchange.life == life && exchange.cookie == family && position < back
+                    && facts.elapsed(from: end, to: position) > .zero
             }
             guard let late else { continue }
-            return "request \(late.exchange.call) carried the cookie of session \(ending.family) at "
-                + "\(facts.time(late.position).text), which had ended at \(facts.time(ending.position).text)"
+            return "request \(late.exchange.call) carried the cookie of session \(family) at "
+                + "\(facts.time(late.position).text), which had ended at \(facts.time(end).text)"
         }
         return nil
     }
@@ -85,10 +86,13 @@ extension Invariant {
             let account = requirement == .none ? .ifSignedIn : requirement
             guard let owners = facts.owners(of: call, account), let user = users.first, !owners.contains(user)
             else { continue }
-            // All downloads have one path, and the last one to end replaces the file.
+            // All downloads have one path, and another one may replace the file before this one returns. Without an
+            // interceptor, that is at the same moment.
             let isReplaced = facts.calls.contains { other in
-                guard case .download = other.kind else { return false }
-                return other.number != call.number && other.position < position && other.end > call.position
+                guard case .download = other.kind, other.number != call.number, other.end < .max else { return false }
+                if facts.script.interceptor != .none { return other.position < position && other.end > call.position }
+                return facts.elapsed(from: other.end, to: position) == .zero
+                    && facts.elapsed(from: position, to: other.end) == .zero
             }
             if isReplaced { continue }
             return "call \(call.number) got the file of session \(user), although it belonged to \(owners)"

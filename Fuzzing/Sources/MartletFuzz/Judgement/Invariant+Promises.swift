@@ -197,15 +197,15 @@ extension Facts {
     fileprivate func hasFailed(with failure: RefreshError, for call: Call) -> Bool {
         let own = events.filter { $0.life == call.life }
         switch failure.kind {
-        // Tokens that are not saved are withheld, and not the refresh has failed.
-        case .notSaved: return true
+        // The refresh has succeeded, and its tokens are withheld because they are not saved.
+        case .notSaved: return isWithheld(in: call.life, at: call.end)
         case .tooManyRefreshes:
             return own.contains { position, _, event in
                 guard case .refreshBudgetExceeded = event else { return false }
                 return position > call.position && holds(position, at: call.end)
             }
         // The new token has come, and did not last until it could be used.
-        case .timedOut where failure.description.contains("access token"): return true
+        case .timedOut where failure.description.contains("access token"): return script.lifetime != nil
         // The store may not confirm an expiry.
         case .storage:
             let isRefused = sends.contains { $0.life == call.life && ($0.refused?.position ?? .max) < call.end }

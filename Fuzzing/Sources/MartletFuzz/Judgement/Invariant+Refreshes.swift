@@ -138,8 +138,8 @@ extension Invariant {
                 // A refresher that heeds its cancellation returns at once, without the tokens.
                 send.abandoned.map({ facts.time($0) < facts.time(delivered) }) ?? true
             else { continue }
-            let isKept = facts.store.operations.contains { operation in
-                operation.written.map { $0.family == send.token.family && $0.number > send.token.number } ?? false
+            let isKept = facts.store.durable.keys.contains {
+                $0.family == send.token.family && $0.number > send.token.number
             }
             if isKept || facts.isRevoked(send.token.family) { continue }
             return "process \(send.life.process) dropped \(send.token.next.text), which refresh \(send.number) returned"
@@ -188,7 +188,10 @@ extension Invariant {
             }
             let start = facts.positions(since: facts.time(position) - facts.jump(before: position) - .seconds(60))
                 .lowerBound
-            if facts.hasTrouble(life, from: start, to: position) || facts.waitsForLock(life, at: position) {
+            // The time limit of the wait may have passed in a jump of the clock.
+            if facts.hasTrouble(life, from: start, to: position) || facts.waitsForLock(life, at: position)
+                || facts.jump(before: position) >= .seconds(10)
+            {
                 continue
             }
             return "process \(life.process) waited for an earlier refresh, although the store was well"

@@ -10,9 +10,8 @@ extension Invariant {
         for ending in facts.endings {
             for (life, token, asked, position) in facts.visible
             where life == ending.life && token.family == ending.family && position > ending.position {
-                // A call that was made earlier may still return the token that it got then, or send it at the same
-                // time.
-                if asked < ending.position { continue }
+                // A call that was made earlier may return or send the token that it got at the same time.
+                if asked < ending.position, facts.elapsed(from: ending.position, to: position) == .zero { continue }
                 return "at \(facts.time(position).text) process \(life.process) handed out a token of session "
                     + "\(token.family), which had ended there at \(facts.time(ending.position).text)"
             }
@@ -23,9 +22,11 @@ extension Invariant {
     static let endedSessionsSendNothing = Invariant(
         rule: "After its session has ended, a call sends nothing more, and gets nothing of what the server still sends."
     ) { facts in
-        let endings = facts.endings.map { ($0.life, $0.family, $0.position) } + facts.reportedEndings
-        for (life, family, end) in endings {
-            let calls = facts.requests.filter { $0.exchange.life == life && $0.exchange.token?.family == family }
+        let endings = facts.endings.map { ($0.life, $0.family, $0.effect, Int.max) } + facts.reportedEndings
+        for (life, family, end, back) in endings {
+            let calls = facts.requests.filter {
+                $0.exchange.life == life && $0.exchange.token?.family == family && $0.position < back
+            }
             // A request that has passed its last check may leave at the same time.
             if let late = calls.first(where: { facts.elapsed(from: end, to: $0.position) > .zero }) {
                 return "request \(late.exchange.call) carried a token of session \(family) at "
@@ -44,8 +45,6 @@ extension Invariant {
         else { return nil }
         for ending in facts.endings
         where ending.family == family && facts.store.deaths[ending.life].map({ $0 > ending.position }) != true {
-            // If this process only moved to another session, another process may keep the old one.
-            if !ending.isSignOut, facts.script.processes.count > 1 { continue }
             return "session \(family) is stored, although process \(ending.life.process) ended it "
                 + "at \(facts.time(ending.position).text)"
         }
@@ -109,7 +108,7 @@ extension Invariant {
             let isEnded = facts.calls.contains {
                 $0.life != life && ($0.effect ?? .max) < position && (isLate || facts.precedes(family, endOf: $0))
             }
-            if isEnded { continue }
+            if isEnded || facts.isEndedByWrongClock(family) { continue }
             return
                 "process \(life.process) reports session \(family) as signed out elsewhere, but no process signed out"
         }
@@ -291,20 +290,19 @@ extension Facts {
         }
     }
 
-    /// The sessions that a process reported as ended and did not find in the store again.
-    fileprivate var reportedEndings: [(Life, Int, Int)] {
+    /// The sessions that a process reported as ended, and the position at which it found each in the store again.
+    var reportedEndings: [(Life, Int, Int, Int)] {
         events.compactMap { position, life, event in
             let ended: SessionID
             switch event {
             case .expired(let session, _), .signedOutElsewhere(let session?): ended = session
             default: return nil
             }
-            let isBack = events.contains { later, other, event in
+            let back = events.first { later, other, event in
                 guard other == life, later > position, case .adopted(let stamp) = event else { return false }
                 return stamp.session == ended
             }
-            guard !isBack, let family = family(of: ended) else { return nil }
-            return (life, family, position)
+            return family(of: ended).map { (life, $0, position, back?.position ?? .max) }
         }
     }
 

@@ -156,7 +156,7 @@ extension Facts {
 
     /// Whether only the clock ordered a sign-in and an earlier ending that covers it. One of the two had read nothing
     /// and had reported that. The clock was set back between the two, or they happened in the same millisecond.
-    fileprivate func isEndedByWrongClock(_ family: Int) -> Bool {
+    func isEndedByWrongClock(_ family: Int) -> Bool {
         guard let start = start(of: family) else { return false }
         let isTold = hasReplacedUnreadableRecord(start)
         // A sign-in is ordered when its response arrives.

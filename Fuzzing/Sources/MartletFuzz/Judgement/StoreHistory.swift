@@ -46,6 +46,7 @@ struct StoreHistory {
     private(set) var durable: [TokenName: Int] = [:]
     private(set) var deaths: [Life: Int] = [:]
     private var losses: [(life: Life, position: Int)] = []
+    private var releases: [(life: Life, position: Int)] = []
     private var locks: [Life: Lock] = [:]
     /// The processes whose last acquisition of the lock failed, until they send a token.
     private var failures: Set<Life> = []
@@ -109,6 +110,7 @@ struct StoreHistory {
         case .locked: acquire(by: life)
         case .tookOverLock(let name): takeOver(of: Life(named: name), by: life, position)
         case .unlocked:
+            releases.append((life, position))
             // The process may have requested the lock again before it released it.
             if locks[life] == .held { locks[life] = Lock.none }
         case .killed: deaths[life] = position
@@ -185,6 +187,13 @@ extension StoreHistory {
         troubles.contains { $0.life == life && $0.from < last && first < $0.to }
     }
 
+    /// Whether an operation of a process was in progress at a position, or started later but before a time.
+    func isAtWork(_ life: Life, at position: Int, until last: Duration, in history: History) -> Bool {
+        operations.contains {
+            $0.life == life && $0.completed ?? .max > position && history.entries[$0.requested].at <= last
+        }
+    }
+
     /// Whether a process has read the record in an interval.
     func hasRead(_ life: Life, from first: Int, to last: Int) -> Bool {
         operations.contains {
@@ -207,12 +216,14 @@ extension StoreHistory {
     /// Whether the process that sent a token had requested the lock but did not have it, or lost it before a position.
     func hasLockTrouble(_ send: Facts.Send, before position: Int) -> Bool {
         if sentWithoutLock(send) { return true }
-        return losses.contains { $0.life == send.life && send.position < $0.position && $0.position < position }
+        let end = min(
+            position, releases.first { $0.life == send.life && send.position < $0.position }?.position ?? .max)
+        return losses.contains { $0.life == send.life && send.position < $0.position && $0.position < end }
     }
 
     /// Whether a process sent a token without the lock that it had requested.
     func sentWithoutLock(_ send: Facts.Send) -> Bool {
-        send.lock == .requested || send.lock == .lost
+        send.lock == .lost
     }
 
     /// The operations that stored a journal of a token before a position, if the journal had not been removed by then.

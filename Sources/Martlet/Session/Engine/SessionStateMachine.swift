@@ -42,6 +42,9 @@ struct SessionStateMachine: Sendable {
     /// The highest position of a record or a mark that this process has read or written; `nil` if it has done neither.
     /// An empty store is at position zero.
     private var known: SessionOrder?
+    /// The generation of the last sign-in that was followed by another one before it was known to be stored. It comes
+    /// from the clock if it is the highest one.
+    private var unstoredGeneration: Int?
     /// The mark up to which sessions have ended, as far as this process knows. Records at or below it are ignored.
     private var mark: EndMark?
     /// The end of earlier sessions that the store has not confirmed yet: their records are deleted, and the mark is
@@ -302,7 +305,10 @@ extension SessionStateMachine {
         }
         let shown = callOwner
         // A write of the former session may still be on its way.
-        if let former = session { learn(.found(former.newest.record)) }
+        if let former = session {
+            learn(.found(former.newest.record))
+            if former.base != .stored { unstoredGeneration = former.newest.record.generation }
+        }
         var record = record
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
         // A user may have signed in through another process since this one read the store.
@@ -1275,10 +1281,11 @@ extension SessionStateMachine {
     }
 
     /// The sessions that a sign-in replaces although its record was not written: all generations that this process
-    /// knows, with any number of refreshes. If it has read nothing, the clock decides.
+    /// knows, with any number of refreshes. If it has read nothing, or nothing since its own sign-in that may not have
+    /// been stored, the clock decides.
     private mutating func earlierSessions(than signIn: StoredSession) -> SessionOrder {
         let highest = [known?.generation, mark?.order.generation].compactMap(\.self).max()
-        if highest == nil { emit(.orderedByClock) }
+        if highest == nil || highest == unstoredGeneration { emit(.orderedByClock) }
         return .end(ofGeneration: highest ?? signIn.generation - 1)
     }
 

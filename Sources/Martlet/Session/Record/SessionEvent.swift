@@ -61,8 +61,8 @@
     /// inotify watches are used up.
     /// The manager checks the record every few seconds instead.
     case storeWatchFailed(StorageError)
-    /// A user signed in or out before this process could read the store. The clock decides which sessions came before
-    /// that and therefore end, including those of other processes.
+    /// A user signed in or out before this process could read the store, or signed in twice while it could not be
+    /// written. The clock decides which sessions came before that and therefore end, including those of other processes.
     case orderedByClock
     /// A sign-in replaced a record that could not be read, for example because a newer version wrote it.
     case replacedUnreadableRecord(StorageError)
