@@ -142,7 +142,6 @@ struct Rules {
             families[index].isOver = false
             families[index].hasExpired = false
             families[index].earlyRefreshes = []
-            families[index].isEndedElsewhere = true
         }
         hasUserActed = false
         hasReportedFailure = false

@@ -62,8 +62,12 @@ extension World {
             {
                 return
             }
-            // A sign-out of a process that has read nothing ends any session that it finds.
-            if case .anything? = life.tokens.machine.ending?.signOut { return }
+            // A sign-out of a process that has read nothing ends every session that is not later by the clock.
+            if case .anything(let last)? = life.tokens.machine.ending?.signOut, let record = disk.record,
+                record.order <= last
+            {
+                return
+            }
             // It is not known which session a damaged record belongs to.
             if disk.isDamaged, rules.hasUserActed { return }
             if disk.isDamaged || !(rules[stored.family].isRefused || isRejectedForGood(stored.family)) {
