@@ -156,7 +156,7 @@ struct TransferFolder: Sendable {
     func keepDownload(_ source: String, of name: BackgroundTask.Name, status: Int) throws(FileError) {
         // A killed process may have moved the file already. The system then delivers the event again.
         if !Disk.exists(source), keptStatus(of: name) == status { return }
-        try Self.move(source, to: download(of: name, status))
+        try move(source, to: download(of: name, status))
         reached(.downloadKept)
     }
 
@@ -170,11 +170,16 @@ struct TransferFolder: Sendable {
     }
 
     /// Moves a kept download to the app's path. If a killed process has done so already, the kept file is gone.
-    func publishDownload(of name: BackgroundTask.Name, status: Int, to destination: String) throws(FileError) {
+    /// - Parameter isAllowed: Whether the file may still appear. Called after a copy to another volume, which takes time.
+    /// - Returns: Whether the file is at the path.
+    func publishDownload(
+        of name: BackgroundTask.Name, status: Int, to destination: String, if isAllowed: () -> Bool
+    ) throws(FileError) -> Bool {
         let kept = download(of: name, status)
-        if !Disk.exists(kept), Disk.exists(destination) { return }
-        try Self.move(kept, to: destination)
+        if !Disk.exists(kept), Disk.exists(destination) { return true }
+        guard try move(kept, to: destination, if: isAllowed) else { return false }
         reached(.downloadPublished)
+        return true
     }
 
     private func download(of name: BackgroundTask.Name, _ status: Int) -> String {
@@ -182,14 +187,25 @@ struct TransferFolder: Sendable {
     }
 
     /// Moves a file, and replaces an existing one. On another volume, too, the file appears only once it is complete.
-    private static func move(_ source: String, to destination: String) throws(FileError) {
-        if System.rename(source, destination) == 0 { return }
+    @discardableResult
+    private func move(
+        _ source: String, to destination: String, if isAllowed: () -> Bool = { true }
+    ) throws(FileError) -> Bool {
+        if System.rename(source, destination) == 0 { return true }
         let number = errno
         guard number == EXDEV else {
             throw FileError(writing: destination, in: PrivateFile(path: destination).location.folder, errno: number)
         }
-        try copy(source, to: IncomingFile.make(for: .init(destination)))
+        let copy = try IncomingFile.make(for: .init(destination))
+        try Self.copy(source, to: copy)
+        reached(.downloadCopied)
+        guard isAllowed() else {
+            copy.abandon()
+            return false
+        }
+        try copy.publish(replacing: true)
         System.unlink(source)
+        return true
     }
 
     private static func copy(_ source: String, to copy: IncomingFile) throws(FileError) {
@@ -201,7 +217,6 @@ struct TransferFolder: Sendable {
             try copy.write(piece, at: position)
             position += Int64(piece.count)
         }
-        try copy.publish(replacing: true)
     }
 
     // MARK: - Paths of the app

@@ -82,16 +82,20 @@ struct TransferSettler: Sendable {
 
     private func deliver(_ record: TransferRecord, status: Int) async throws {
         // The file must not appear for another user. The end of a session starts another settlement.
-        let delivered = try await list.change(record, if: { [announcements] in announcements.mayDeliver(record) }) {
-            [folder] current in
+        let delivered = try await list.change(record.id) { [folder, announcements] current in
+            let isAllowed = { announcements.mayDeliver(record) }
+            guard current == record, isAllowed() else { return false }
             do throws(FileError) {
-                if current.kind == .download, let path = folder.path(of: current) {
-                    try folder.publishDownload(of: current.name, status: status, to: path)
+                if current.kind == .download, let path = folder.path(of: current),
+                    try !folder.publishDownload(of: current.name, status: status, to: path, if: isAllowed)
+                {
+                    return false
                 }
                 current.finish(status: status)
             } catch {
                 current.fail(.file(error.description))
             }
+            return true
         }
         if let delivered { await announce(delivered) }
     }

@@ -2,7 +2,7 @@
 struct TransferSteps: Sendable {
     enum Step: Sendable, Hashable {
         case written(TransferRecord)
-        case bodyKept, taskMade, taskResumed, downloadKept, downloadPublished, recordRemoved
+        case bodyKept, taskMade, taskResumed, downloadKept, downloadCopied, downloadPublished, recordRemoved
     }
 
     /// Called after each step, on the thread that does the work.

@@ -60,6 +60,35 @@ import Testing
         }
     }
 
+    @Test(
+        "a download does not appear on another volume if its user signs out while it is copied",
+        .enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm"), "needs a second volume"))
+    func signOutDuringCopy() async throws {
+        try await TransferWorld.with { world in
+            let folder = "/dev/shm/martlet-\(UUID().uuidString)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let tokens = await world.signedIn()
+            let copies = Locked(0)
+            let steps = TransferSteps { step in
+                guard step == .downloadCopied else { return }
+                copies.withLock { $0 += 1 }
+                let isSignedOut = DispatchSemaphore(value: 0)
+                Task {
+                    await tokens.signOut()
+                    isSignedOut.signal()
+                }
+                isSignedOut.wait()
+            }
+            let transfers = try await world.launch(tokens, steps: steps)
+            try await transfers.download(film, to: folder + "/film")
+            await world.run(transfers)
+            #expect(copies.withLock { $0 } == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+            #expect(world.names == [])
+        }
+    }
+
     @Test("a token that would soon expire is refreshed before the start", arguments: [(14, 1), (16, 0)])
     func preflight(minutes: Int, number: Int) async throws {
         try await TransferWorld.with { world in
