@@ -123,13 +123,7 @@ extension Invariant {
         rule: "A guest whom a call registers does not replace a user who has signed in since the closure began."
     ) { facts in
         for guest in facts.calls where guest.isAutomatic {
-            guard case (let returned, .signedIn(let family))? = guest.response else { continue }
-            // The call may return long after the guest has signed in: it waits for the store.
-            let reported = facts.events.first { _, life, event in
-                guard life == guest.life, case .signedIn(let stamp) = event else { return false }
-                return facts.family(of: stamp.session) == family
-            }
-            let end = min(reported?.position ?? returned, returned)
+            guard let (family, end) = facts.start(ofGuest: guest) else { continue }
             let user = facts.calls.last { call in
                 guard call.life == guest.life, !call.isAutomatic, call.startsSession,
                     case (let position, .signedIn)? = call.response
@@ -140,6 +134,21 @@ extension Invariant {
                 !facts.hasSignedOut(guest.life, from: start, to: end)
             else { continue }
             return "session \(family) of a guest has replaced that of call \(user.number)"
+        }
+        return nil
+    }
+
+    static let signOutsEndGuests = Invariant(
+        rule: "A guest whom a call registers does not sign in after a sign-out that came later than the call."
+    ) { facts in
+        for guest in facts.calls where guest.isAutomatic {
+            guard let (family, end) = facts.start(ofGuest: guest) else { continue }
+            let signOut = facts.calls.first {
+                $0.life == guest.life && $0.kind == .signOut && guest.position < $0.position
+                    && $0.position < guest.arrived ?? 0 && facts.elapsed(from: $0.position, to: end) > .zero
+            }
+            guard let signOut else { continue }
+            return "session \(family) of a guest has started, although call \(signOut.number) has signed out since"
         }
         return nil
     }
@@ -181,6 +190,17 @@ extension Invariant {
 }
 
 extension Facts {
+    /// The session of a guest whom a call has registered, and the position at which it started. The call may return long
+    /// after that: it waits for the store.
+    fileprivate func start(ofGuest guest: Call) -> (family: Int, position: Int)? {
+        guard case (let returned, .signedIn(let family))? = guest.response else { return nil }
+        let reported = events.first { _, life, event in
+            guard life == guest.life, case .signedIn(let stamp) = event else { return false }
+            return self.family(of: stamp.session) == family
+        }
+        return (family, min(reported?.position ?? returned, returned))
+    }
+
     /// Whether a user of a process has signed out. An expired session does not count: its user is not replaced.
     fileprivate func hasSignedOut(_ life: Life, from start: Int, to end: Int) -> Bool {
         events.contains { position, own, event in
