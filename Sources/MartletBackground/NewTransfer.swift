@@ -37,7 +37,7 @@ struct NewTransfer: Sendable {
             } else {
                 let folder = PrivateFile(path: path).location.folder
                 if !Disk.exists(folder) { throw FileError(.missingFolder, path: folder) }
-                if Disk.isDirectory(path) { throw FileError(.directory, path: path) }
+                try Disk.checkReplaceable(path)
             }
         }
     }

@@ -23,7 +23,7 @@ extension RequestBody {
     ///   - image: The picture.
     ///   - name: The name of the picture's field.
     ///   - filename: The filename for the server. Its extension is replaced with that of the picture's format. If
-    ///     `nil`, the name of the source file.
+    ///     `nil`, the name of the source file; for data in memory, `image.jpg` or the equivalent for the format.
     ///   - fields: The names and values of the text fields, in order.
     ///   - processor: Prepares the picture for upload.
     /// - Throws: ``ImageError``.

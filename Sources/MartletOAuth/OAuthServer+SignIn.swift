@@ -16,13 +16,14 @@
         ///     to: tokens, scope: ["openid", "offline_access"], with: .webSession(anchor: window))
         /// ```
         /// - Parameters:
-        ///   - tokens: The session to begin. Make it with ``/Martlet/TokenManager``'s initializer that takes an
+        ///   - tokens: The manager that starts the session. Make it with ``/Martlet/TokenManager``'s initializer that takes an
         ///     ``OAuthServer``, so that it refreshes and revokes the tokens at this server.
         ///   - scope: The scope. With `openid`, the server identifies the user. Many servers issue a refresh token only
         ///     for `offline_access`.
         ///   - options: The options of this sign-in.
         ///   - browser: Opens the browser and receives the callback.
-        /// - Returns: The user, after the session was written to the store. `SessionAccount.userID` of the session is
+        /// - Returns: The user, once the session has started. If its record could not be written,
+        ///   `SignedInSession.isSaved` is `false`, and the write is retried. `SessionAccount.userID` of the session is
         ///   the user's subject.
         /// - Throws: ``OAuthError``. Nothing is stored then, and an earlier session continues.
         @discardableResult
@@ -44,12 +45,13 @@
         /// try await id.signIn(to: tokens, scope: ["openid"]) { url in try await window.visit(url) }
         /// ```
         /// - Parameters:
-        ///   - tokens: The session to begin.
+        ///   - tokens: The manager that starts the session.
         ///   - scope: The scope.
         ///   - options: The options of this sign-in.
         ///   - browser: Opens the URL in the user's browser, and returns the URL that the server redirects it to. It
         ///     throws `CancellationError` if the user gives up.
-        /// - Returns: The user, after the session was written to the store.
+        /// - Returns: The user, once the session has started. If its record could not be written,
+        ///   `SignedInSession.isSaved` is `false`, and the write is retried.
         /// - Throws: ``OAuthError``. Nothing is stored then, and an earlier session continues.
         @discardableResult
         public func signIn(
@@ -83,8 +85,9 @@
         /// - Parameters:
         ///   - attempt: The attempt of ``beginSignIn(scope:options:)``. Use it once.
         ///   - callback: The URL with its query. Only the query is read, so a web server may pass `/callback?…`.
-        ///   - tokens: The session to begin.
-        /// - Returns: The user, after the session was written to the store.
+        ///   - tokens: The manager that starts the session.
+        /// - Returns: The user, once the session has started. If its record could not be written,
+        ///   `SignedInSession.isSaved` is `false`, and the write is retried.
         /// - Throws: ``OAuthError``. Nothing is stored then, and an earlier session continues.
         @discardableResult
         public func finish(
@@ -138,7 +141,8 @@
             case .loopback(0, _):
                 throw OAuthError(
                     .unsupported,
-                    "The redirect has no port yet. Use with: .loopback(), or name a port: .loopback(port:).")
+                    "The redirect URI has no port yet. Sign in with the browser .loopback(), or set a port with .loopback(port:)."
+                )
             case .loopback(let port, let path):
                 try Self.checkLoopbackPath(path)
                 return Self.loopbackURI(port: port, path: path)

@@ -29,14 +29,15 @@ package struct Location: Sendable, Hashable {
         func problem(_ what: String) -> Result<Location, InvalidRequestError> {
             .failure(InvalidRequestError("\"\(Redaction.redact(text).prefix(200))\" \(what)"))
         }
+        // `localhost:8080` has a scheme.
+        guard text.contains("://") else {
+            return problem("is not an absolute URL; write https:// before it, or http:// for a server on this machine.")
+        }
         guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased() else {
-            return problem("is not an absolute URL; write it as https://host/path.")
+            return problem("is not a URL; write it as https://host/path, and percent-encode other characters.")
         }
         guard scheme == "https" || scheme == "http" else {
-            // As in `localhost:8080`.
-            return text.contains("://")
-                ? problem("has a scheme other than http and https. Pass the https URL of the API.")
-                : problem("is not an absolute URL; write https:// before it, or http:// for a server on this machine.")
+            return problem("has a scheme other than http and https. Pass the https URL of the API.")
         }
         guard components.user == nil, components.password == nil else {
             return .failure(

@@ -2,7 +2,8 @@
 public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     /// The method, such as `GET`.
     public let method: String
-    /// The origin and path, without the query and with secrets masked.
+    /// The origin and path, without the query and with secrets masked. Only the path if the call failed before its URL
+    /// was built.
     public let url: String
     /// The number of times the request was sent.
     public let attempts: Int

@@ -29,9 +29,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
                 + "Check the scheme and port of the URL, and the server's certificate."
         case .invalidRequest(_, let reason): "the request is invalid. \(Redaction.redactReason(reason))"
         case .unreadableFile(_, _, let reason): "a file cannot be sent. \(Redaction.redactReason(reason))"
-        case .insecureURL(_, let url):
-            "\(Redaction.redactURL(url)) is not secure, so nothing was sent there. "
-                + "Use https, or allow plain http for this client."
+        case .insecureURL(let call, let url): Self.insecure(Redaction.redactURL(url), of: call)
         case .invalidResponse(_, let reason):
             "the response is invalid or does not match the request (\(Redaction.redactReason(reason)))."
         case .responseTooLarge(_, let limit):
@@ -54,6 +52,11 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         case .interceptorFailed(_, let error): "an interceptor failed: \(Redaction.redact(String(describing: error)))"
         case .transport(_, let error): "the transport failed: \(Redaction.redact(String(describing: error)))"
         }
+    }
+
+    private static func insecure(_ url: String, of call: CallDescription) -> String {
+        "\(url == call.url ? "the URL" : url) is not secure, so nothing was sent there. Use https, or set "
+            + "allowsInsecureHTTP of the client's configuration, and of its TokenManager for calls that carry a token."
     }
 
     /// The advice for a request that the server would carry out again.

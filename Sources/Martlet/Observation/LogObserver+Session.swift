@@ -75,9 +75,9 @@ extension SessionEvent {
 extension SessionEvent.RefreshReason {
     fileprivate var logText: String {
         switch self {
-        case .expiringSoon: "the access token expires soon"
-        case .expired: "the access token has expired"
-        case .rejected: "the server rejected the access token"
+        case .expiringSoon: "the old one expires soon"
+        case .expired: "the old one has expired"
+        case .rejected: "the server rejected the old one"
         case .forced: "the app requested it"
         }
     }

@@ -9,8 +9,9 @@ internal import HTTPTypes
 /// A transport that itself enforces the time limit of an exchange of bodies in memory. It also returns at once when its
 /// task is cancelled, whatever the server does.
 ///
-/// A client that uses the system's clock calls it in the task of the caller. Every other transport runs in a task of
-/// its own, which the client can abandon. That costs two task switches for each attempt.
+/// A client that uses the system's clock calls it in the task of the caller. Any other exchange runs in a separate
+/// task, which the client can abandon: one over another transport, with a streamed or large body, or with a monitor.
+/// That costs two task switches for each attempt.
 protocol DeadlineTransport: Transport {
     /// The number of requests that the transport accepts for each connection beyond
     /// ``Transport/parallelRequests(to:)``. A connection that becomes free takes the next one without a task switch.

@@ -13,7 +13,8 @@ internal import Martlet
 /// no expiry and need not have an access token. GTMAppAuth converts it with `retrieveAuthSessionInGTMOAuth2Format`.
 ///
 /// Read from GTMAppAuth 5.0.0 (`GTMAppAuth/Sources/AuthSession.swift`, `KeychainStore/KeychainStore.swift`). All
-/// versions archive the class under the name `GTMAppAuthFetcherAuthorization`, which is that of version 1.
+/// versions archive the class under its version 1 name, `GTMAppAuthFetcherAuthorization`. `GTMAuthSession` is accepted
+/// too.
 struct GTMAppAuthRecord: LibraryRecord {
     let tokens: Tokens
     /// The subject of the ID token, which is not verified; without one, the user's ID as GTMAppAuth stored it.

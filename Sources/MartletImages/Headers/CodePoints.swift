@@ -19,7 +19,7 @@ struct CodePoints: Sendable, Equatable {
     }
 
     /// - Parameter content: The four bytes of the chunk.
-    /// - Returns: `nil` if they are invalid or cannot be converted. The picture's other color information then applies.
+    /// - Returns: `nil` if the code points are invalid or cannot be converted. The picture's other color information then applies.
     init?(_ content: ByteView) {
         // PNG stores RGB, which is matrix 0.
         guard content.count == 4, let primaries = content[0], let transfer = content[1], content[2] == 0,
@@ -30,14 +30,14 @@ struct CodePoints: Sendable, Equatable {
 
     /// - Parameter content: The content of a HEIF color property after its type. The codec undoes the matrix and the
     ///   range.
-    /// - Returns: `nil` if they are invalid or cannot be converted.
+    /// - Returns: `nil` if the code points are invalid or cannot be converted.
     init?(nclx content: ByteView) {
         guard let primaries = content.number(at: 0, bytes: 2).flatMap(UInt8.init(exactly:)),
             let transfer = content.number(at: 2, bytes: 2).flatMap(UInt8.init(exactly:)),
             martlet_knows_code_points(primaries, transfer) != 0
         else { return nil }
-        // Video encoders, including those of phones, declare a video transfer function for pixels in sRGB's. Viewers
-        // treat it as sRGB.
+        // Video encoders, including those of phones, declare a video transfer function for pixels that use the sRGB
+        // transfer function. Viewers treat it as sRGB.
         self.init(primaries: primaries, transfer: [1, 6, 14, 15].contains(transfer) ? 13 : transfer)
     }
 }

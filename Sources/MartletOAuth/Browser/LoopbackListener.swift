@@ -34,7 +34,8 @@
                     for descriptor in [listener] + pair where descriptor >= 0 { System.close(descriptor) }
                     throw OAuthError(
                         .unsupported,
-                        "Port \(wanted) of 127.0.0.1 cannot be listened on (\(reason)). Close what uses it.")
+                        "Cannot listen on port \(wanted) of 127.0.0.1 (\(reason)). Close the program that uses the port."
+                    )
                 }
                 self.listener = listener
                 self.port = port
@@ -213,8 +214,8 @@
                     respond(status, to: index)
                     return nil
                 case .start(let location):
-                    // Serve the page only once. A program that reads its address in the list of processes comes too
-                    // late.
+                    // Redirect only once. Another program may read the start URL in the process list, but then gets no
+                    // redirect.
                     expected.start = nil
                     respond(303, to: index, location: location)
                     return nil

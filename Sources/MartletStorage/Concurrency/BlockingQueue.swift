@@ -13,7 +13,7 @@ package struct BlockingQueue: Sendable {
 
     /// Serial.
     package let queue: DispatchQueue
-    private let line = Line()
+    private let pendingWork = PendingWork()
 
     package init(_ label: String, qos: DispatchQoS = .unspecified) {
         queue = DispatchQueue(label: label, qos: qos)
@@ -65,21 +65,21 @@ package struct BlockingQueue: Sendable {
     }
 
     /// The work that waits for the queue if queues run their work as tasks (``runsInTasks``).
-    private final class Line: Sendable {
-        let work = Locked<[@Sendable () -> Void]>([])
+    private final class PendingWork: Sendable {
+        let closures = Locked<[@Sendable () -> Void]>([])
     }
 
     /// Adds the closure to the work of the queue's task, and starts that task if it has no work.
     private func startTask(_ work: @escaping @Sendable () -> Void) {
-        let isFirst = line.work.withLock { waiting in
+        let isFirst = pendingWork.closures.withLock { waiting in
             waiting.append(work)
             return waiting.count == 1
         }
         guard isFirst else { return }
-        Task.detached { [line] in
-            while let next = line.work.withLock({ $0.first }) {
+        Task.detached { [pendingWork] in
+            while let next = pendingWork.closures.withLock({ $0.first }) {
                 Self.perform(next)
-                line.work.withLock { _ = $0.removeFirst() }
+                pendingWork.closures.withLock { _ = $0.removeFirst() }
             }
         }
     }

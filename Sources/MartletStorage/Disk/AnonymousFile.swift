@@ -32,7 +32,7 @@ package enum AnonymousFile {
         /// system has no links.
         package static func giveName(_ path: String, to descriptor: Int32) -> Bool {
             if System.linkat(AT_FDCWD, link(to: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return true }
-            Disk.lackOfLinksIsUnsupported()
+            Disk.mapMissingLinkSupport()
             return false
         }
 

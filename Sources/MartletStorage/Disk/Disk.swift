@@ -98,7 +98,7 @@ extension Disk {
         if rename(old, new) == 0 { return true }
         guard [EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) else { return false }
         guard System.link(old, new) == 0 else {
-            lackOfLinksIsUnsupported()
+            mapMissingLinkSupport()
             return false
         }
         System.unlink(old)
@@ -107,7 +107,7 @@ extension Disk {
 
     /// Changes `errno` to `ENOTSUP` if the last call failed because the file system has no hard links. Systems and file
     /// systems report that with different codes (link(2)).
-    package static func lackOfLinksIsUnsupported() {
+    package static func mapMissingLinkSupport() {
         if [EPERM, EMLINK, ENOSYS, EOPNOTSUPP].contains(errno) { errno = ENOTSUP }
     }
 
@@ -142,7 +142,13 @@ extension Disk {
         if number == ENOTSUP || number == EOPNOTSUPP {
             return "the file system does not support locks, or neither exclusive renames nor links. Use a local disk"
         }
-        return String(cString: strerror(number))
+        let reason = String(cString: strerror(number))
+        return switch number {
+        case EACCES, EPERM: reason + "; correct the owner or the permissions of the file and its folder"
+        case ENOSPC, EDQUOT: reason + "; free some space"
+        case EROFS: reason + "; use another disk, or make this one writable"
+        default: reason
+        }
     }
 
     /// Distinguishes a file from its predecessors and successors of the same name, and from its own earlier contents.
@@ -162,10 +168,16 @@ extension Disk {
         System.access(path, F_OK) == 0
     }
 
-    /// Whether there is a directory at a path. A link to one does not count.
-    package static func isDirectory(_ path: String) -> Bool {
+    /// Checks that a new file may take a path: there must be nothing, a regular file or a link. A rename would replace a
+    /// pipe or a device, and replaces a link instead of its target.
+    package static func checkReplaceable(_ path: String) throws(FileError) {
         var status = stat()
-        return System.lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        guard System.lstat(path, &status) == 0 else { return }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFLNK: return
+        case S_IFDIR: throw FileError(.directory, path: path)
+        default: throw FileError(.special, path: path)
+        }
     }
 
     /// A folder that cannot be listed.

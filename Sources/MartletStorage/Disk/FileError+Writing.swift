@@ -10,7 +10,8 @@ extension FileError {
     /// The error for a file that could not be created, written or moved.
     package init(writing path: String, in folder: String, errno number: Int32) {
         switch number {
-        case ENOENT, ENOTDIR: self.init(.missingFolder, path: folder)
+        case ENOENT: self.init(.missingFolder, path: folder)
+        case ENOTDIR: self.init(.notFolder, path: folder)
         case EISDIR: self.init(.directory, path: path)
         case EEXIST, ENOTEMPTY: self.init(.exists, path: path)
         case ENOSPC, EDQUOT, EFBIG: self.init(.noSpace, path: path)

@@ -6,11 +6,15 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case missing
         /// The folder to write to does not exist.
         case missingFolder
+        /// A part of the path to the folder is not a folder.
+        case notFolder
         /// The path to write to is empty, or contains a NUL.
         case noName
         /// The path to write to is a directory.
         case directory
-        /// The path is a directory, a pipe or a device, not a regular file.
+        /// The path to write to is a pipe, a device or a socket.
+        case special
+        /// The path to read is a directory, a pipe or a device, not a regular file.
         case notRegular
         /// The program has no permission for the file or folder.
         case forbidden
@@ -34,7 +38,9 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         package var concernsReading: Bool {
             switch self {
             case .missing, .notRegular, .forbidden, .changed, .unreadable: true
-            case .missingFolder, .noName, .directory, .exists, .takenOver, .unsupported, .noSpace, .unwritable: false
+            case .missingFolder, .notFolder, .noName, .directory, .special, .exists, .takenOver, .unsupported, .noSpace,
+                .unwritable:
+                false
             }
         }
     }
@@ -58,10 +64,14 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
             "\"\(path)\" is no path of a folder: only a shell expands \"~\". Give an absolute path."
         case .missingFolder:
             "The folder \"\(path)\" does not exist. Create it first."
+        case .notFolder:
+            "\"\(path)\" is not a folder, or is below a file. Give the path of a file in a folder."
         case .noName:
             "The path to write to is empty, or contains a NUL. Give the path of a file."
         case .directory:
             "\"\(path)\" is a directory. Add the name of a file."
+        case .special:
+            "\"\(path)\" is a pipe, a device or a socket, which a file would replace. Give the path of a regular file."
         case .notRegular:
             "\"\(path)\" is a directory or a special file. Give the path of a regular file, or send a stream."
         case .forbidden:

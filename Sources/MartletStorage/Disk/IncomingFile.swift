@@ -59,7 +59,8 @@ package final class IncomingFile: Sendable {
 
         fileprivate func check() throws(FileError) {
             guard !path.utf8.contains(0), !path.isEmpty else { throw FileError(.noName, path: path) }
-            guard !path.hasSuffix("/"), !Disk.isDirectory(path) else { throw FileError(.directory, path: path) }
+            guard !path.hasSuffix("/") else { throw FileError(.directory, path: path) }
+            try Disk.checkReplaceable(path)
         }
     }
 

@@ -43,9 +43,10 @@
         ///   - path: The path of the file. Keep it on another disk than the files that it opens, or out of their
         ///     backups.
         ///   - holdsPassphrase: Whether it contains a passphrase instead of a key.
-        ///   - createIfMissing: Whether to create the key file with random contents when the first file is sealed. It
-        ///     is not created if a store that was made with this value already has a sealed file. Processes that create
-        ///     it at the same time agree on one. If the file is lost, everything that it opens is lost.
+        ///   - createIfMissing: Whether to create the key file with random contents when the first file is sealed,
+        ///     and its folder, if that is missing. The file is not created if a store that was made with this value
+        ///     already has a sealed file. Processes that create it at the same time agree on one. If the file is lost,
+        ///     everything that it opens is lost.
         public static func file(
             path: String, holdsPassphrase: Bool = false, createIfMissing: Bool = false
         ) -> EncryptionKey {

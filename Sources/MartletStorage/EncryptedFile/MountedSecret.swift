@@ -89,7 +89,7 @@
         /// - Returns: `nil` if the last call failed because there is no such file.
         private func nilIfMissing<Value>(_ entry: String) throws(StorageError) -> Value? {
             guard errno == ENOENT || errno == ENOTDIR else {
-                throw StorageError(.unreachable, "could not read \(path): \(String(cString: strerror(errno)))")
+                throw StorageError(.unreachable, "could not read \(path): \(Disk.reason(at: path))")
             }
             return nil
         }

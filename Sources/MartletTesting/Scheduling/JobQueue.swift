@@ -51,7 +51,7 @@ final class JobQueue {
         held = []
     }
 
-    /// Runs the job that was enqueued first.
+    /// Runs the first job in the queue.
     /// - Returns: `false` if there are no jobs.
     func runFirst() -> Bool {
         guard !entries.isEmpty else { return false }

@@ -13,8 +13,8 @@ public struct SessionStatus: Sendable, Hashable {
     /// Creates the status of a session that has not been read yet.
     public init() {}
 
-    /// The screen to show. At launch this is ``SessionRoute/loading`` until the stored tokens have been checked, so
-    /// that the content does not appear and then give way to the login.
+    /// The screen to show. At launch this is ``SessionRoute/loading`` until the stored tokens have been checked or the
+    /// check has timed out, so that the content does not appear and then give way to the login.
     public var route: SessionRoute {
         switch state {
         case .loading: .loading

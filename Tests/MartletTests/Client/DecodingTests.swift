@@ -191,7 +191,8 @@ import Testing
     @Test("the error of a body that cannot be decoded is one sentence, and the body follows it")
     func sentences() async {
         let reasons = [
-            "<html>Hello</html>": "The given data was not valid JSON",
+            "Hello": "The given data was not valid JSON",
+            "<html>Hello</html>": "the body is HTML or XML, perhaps of a proxy or a captive portal",
             #"{"name":"Ada","since":"today"}"#: #""today" is not an ISO 8601 date at since"#,
         ]
         for (body, reason) in reasons {

@@ -62,11 +62,11 @@ import Testing
         #expect(!shown.contains("went wrong"))
     }
 
-    @Test("a one-shot body does not hide why the connection failed") func oneShotRefused() async throws {
+    @Test("a single-use body does not hide why the connection failed") func singleUseRefused() async throws {
         struct Put: APIEndpoint {
             let path: RequestPath = "/a"
             let method = HTTPRequest.Method.put
-            let body: RequestBody? = .oneShot(Chunks(chunks: [Data("x".utf8)]))
+            let body: RequestBody? = .singleUse(Chunks(chunks: [Data("x".utf8)]))
         }
         let transport = StubTransport { _ in throw TransportError.cannotConnect("refused") }
         let failure = await error {

@@ -97,6 +97,39 @@ import Testing
         try await local.send(Get("/a", .none))
     }
 
+    @Test(
+        "a call that requires a token is not sent over plain HTTP without it, if the manager does not allow that",
+        arguments: [AuthenticationRequirement.required, .ifSignedIn])
+    func insecureToken(requirement: AuthenticationRequirement) async throws {
+        let transport = StubTransport { _ in .status(204) }
+        let time = ManualTimeSource()
+        let tokens = TokenManager(
+            baseURL: "http://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: time)
+        try await tokens.signIn(with: Tokens(accessToken: "access", refreshToken: "refresh"))
+        let client = NetworkClient(
+            tokens: tokens,
+            config: config {
+                $0.allowsInsecureHTTP = true
+                $0.time = time
+            })
+        let failure = await error { try await client.send(Get("/a", requirement)) }
+        guard requirement == .required else {
+            #expect(failure == nil)
+            #expect(transport.requests.map(\.bearer) == [nil])
+            return
+        }
+        guard case .insecureURL = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(
+            failure?.explanation
+                == "the URL is not secure, so nothing was sent there. Use https, or set allowsInsecureHTTP of "
+                + "the client's configuration, and of its TokenManager for calls that carry a token.")
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test("C36: an absolute URL of a third party is called without a token") func thirdParty() async throws {
         let app = try await App.signedIn()
         _ = await error { try await app.client.send(Get("https://other.example.net/a", .ifSignedIn)) }
@@ -148,7 +181,7 @@ import Testing
         let chunks = Chunks(chunks: [Data("one ".utf8), Data("two".utf8)])
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()
-        let failure = await error { try await app.client.send(Upload(body: .oneShot(chunks))) }
+        let failure = await error { try await app.client.send(Upload(body: .singleUse(chunks))) }
         guard case .bodyNotReplayable(_, let response) = failure else {
             Issue.record("\(String(describing: failure))")
             return

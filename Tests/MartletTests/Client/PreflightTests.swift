@@ -62,11 +62,11 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("a one-shot body is sent with a token that is not about to expire")
-    func oneShot() async throws {
+    @Test("a single-use body is sent with a token that is not about to expire")
+    func singleUse() async throws {
         let app = try await app(lifetime: 100, age: .seconds(85))
         let chunks = Chunks(chunks: [Data("one ".utf8), Data("two".utf8)])
-        try await app.client.send(Upload(.oneShot(chunks)))
+        try await app.client.send(Upload(.singleUse(chunks)))
         #expect(app.backend.refreshCalls == 1)
         #expect(app.transport.requests(to: "/uploads").map(\.bearer) == ["access-2"])
     }
@@ -166,8 +166,8 @@ import Testing
             #expect(try await length(.bytes(Data(count: 7))) == 7)
             #expect(try await length(.json([1, 2])) == 5)
             #expect(try await length(.stream(length: 3, contentType: nil) { ByteStream(chunks) }) == 3)
-            #expect(try await length(.oneShot(chunks)) == nil)
-            #expect(try await length(.oneShot(chunks, length: 1)) == 1)
+            #expect(try await length(.singleUse(chunks)) == nil)
+            #expect(try await length(.singleUse(chunks, length: 1)) == 1)
         }
     }
 
@@ -200,14 +200,14 @@ import Testing
     }
 
     @Test(
-        "a one-shot body is sent without an expectation, so that a 417 cannot spend it") func expectationOfOneShot()
+        "a single-use body is sent without an expectation, so that a 417 cannot spend it") func expectationOfSingleUse()
         async throws
     {
         let stub = StubTransport { request in request.headers[.expect] == nil ? .status(204) : .status(417) }
         let chunks = Chunks(chunks: [Data(count: 1 << 20)])
         try await client(ExpectingTransport(stub: stub)).send(
-            Call<NoContent>.post("/1", .oneShot(chunks, length: 1 << 20)))
-        try await client(ExpectingTransport(stub: stub)).send(Call<NoContent>.post("/2", .oneShot(chunks)))
+            Call<NoContent>.post("/1", .singleUse(chunks, length: 1 << 20)))
+        try await client(ExpectingTransport(stub: stub)).send(Call<NoContent>.post("/2", .singleUse(chunks)))
         #expect(stub.requests.map { $0.headers[.expect] } == [nil, nil])
     }
 

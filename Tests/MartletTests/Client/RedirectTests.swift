@@ -195,11 +195,11 @@ import Testing
         #expect(transport.requests.map(\.description) == ["HEAD /a", "HEAD /b"])
     }
 
-    @Test("a one-shot body is not sent to a second location") func oneShot() async throws {
+    @Test("a single-use body is not sent to a second location") func singleUse() async throws {
         struct Upload: APIEndpoint {
             let path: RequestPath = "/a"
             let method = HTTPRequest.Method.post
-            let body: RequestBody? = .oneShot(Chunks(chunks: [Data("body".utf8)]))
+            let body: RequestBody? = .singleUse(Chunks(chunks: [Data("body".utf8)]))
         }
         let transport = StubTransport { _ in .status(307, headers: [.location: "/b"]) }
         let failure = await error { try await client(transport).send(Upload()) }

@@ -168,7 +168,7 @@ struct ProbeConformanceTests {
         async let broken = app.call("/broken")
         await gate.waitForArrivals()
         let body: RequestBody =
-            isSingleUse ? .oneShot(Chunks(chunks: [Data("abc".utf8)]), length: 3) : .bytes(Data(count: 2_000_000))
+            isSingleUse ? .singleUse(Chunks(chunks: [Data("abc".utf8)]), length: 3) : .bytes(Data(count: 2_000_000))
         let upload = Task {
             try await app.client.send(Call<NoContent>.post("/uploads", body, authentication: .required))
         }

@@ -93,6 +93,17 @@ struct BaseURLTests {
     }
 
     @Test(
+        "a base URL without a scheme gets a hint about both schemes",
+        arguments: ["127.0.0.1:8080", "localhost:8080", "api.example.com", "//h/v1"])
+    func withoutScheme(text: String) {
+        #expect(
+            throws: InvalidRequestError(
+                "\"\(text)\" is not an absolute URL; write https:// before it, or http:// for a server on this machine."
+            )
+        ) { try BaseURL(text).location.get() }
+    }
+
+    @Test(
         "an invalid base URL is rejected with a reason",
         arguments: [
             "", "api.example.com", "/v1", "//h/v1", "localhost:8080", "ftp://h", "https://", "https:///v1", "https:h",

@@ -96,9 +96,9 @@ struct RequestBodyTests {
         await #expect(throws: InvalidRequestError.self) { try await sent(body) }
     }
 
-    @Test("a one-shot sequence can be sent once, and its stream read once")
-    func oneShot() async throws {
-        let body = RequestBody.oneShot(Chunks(chunks: [Data("ab".utf8), Data("c".utf8)]), length: 3)
+    @Test("a single-use sequence can be sent once, and its stream read once")
+    func singleUse() async throws {
+        let body = RequestBody.singleUse(Chunks(chunks: [Data("ab".utf8), Data("c".utf8)]), length: 3)
         #expect(!body.isReplayable)
         let first = try outgoing(body)
         #expect(try await collected(first) == Data("abc".utf8))

@@ -172,7 +172,7 @@ struct App {
 
     init(
         _ backend: SimulatedBackend = SimulatedBackend(), store: any TokenStore = .inMemory,
-        time: ManualTimeSource = ManualTimeSource(), rejection: AccessTokenRejection = .unauthorized,
+        time: ManualTimeSource = ManualTimeSource(), rejection: AccessTokenRejectionRule = .unauthorized,
         policy: SessionPolicy = SessionPolicy(), _ configure: (inout NetworkConfig) -> Void = { _ in }
     ) {
         self.backend = backend
@@ -194,7 +194,7 @@ struct App {
 
     static func signedIn(
         _ backend: SimulatedBackend = SimulatedBackend(), store: any TokenStore = .inMemory,
-        rejection: AccessTokenRejection = .unauthorized, policy: SessionPolicy = SessionPolicy(),
+        rejection: AccessTokenRejectionRule = .unauthorized, policy: SessionPolicy = SessionPolicy(),
         _ configure: (inout NetworkConfig) -> Void = { _ in }
     ) async throws -> App {
         let app = App(backend, store: store, rejection: rejection, policy: policy, configure)

@@ -100,7 +100,8 @@ import Testing
         #expect(transport.requests.map(\.text) == ["x", "x"])
     }
 
-    @Test("a stream that can be read once can be sent again after prepare has replaced it") func oneShot() async throws
+    @Test("a stream that can be read once can be sent again after prepare has replaced it") func singleUse()
+        async throws
     {
         let (chunks, source) = AsyncStream.makeStream(of: Data.self)
         source.finish()
@@ -109,7 +110,7 @@ import Testing
             $0.retry = RetryPolicy(methods: [.post], random: { _ in 0 })
             $0.interceptors = [ClosureInterceptor(onPrepare: { $1.body = .init(Data("bytes".utf8)) })]
         }
-        try await client.send(Post("/a", .oneShot(chunks)))
+        try await client.send(Post("/a", .singleUse(chunks)))
         #expect(transport.requests.map(\.text) == ["bytes", "bytes"])
     }
 

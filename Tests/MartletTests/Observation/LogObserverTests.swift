@@ -159,7 +159,7 @@ import Testing
         let text = lines.text.map { $0.replacing(#/[0-9A-F]{8}/#, with: "ID") }
         for line in [
             "session ID/0 signed in",
-            "session ID/0 needs a new access token, because the server rejected the access token",
+            "session ID/0 needs a new access token, because the server rejected the old one",
             "session ID/1 has a new access token",
             "session ID/1 needs a new access token, because the app requested it",
         ] { #expect(text.contains(line), "\(text)") }
@@ -256,7 +256,7 @@ import Testing
         let call = Task { await one.call() }
         await gate.waitForArrivals()
         let otherCall = Task { await other.call() }
-        let need = "session ID/0 needs a new access token, because the server rejected the access token"
+        let need = "session ID/0 needs a new access token, because the server rejected the old one"
         #expect(await lines(of: otherLog, until: "needs a new access token") == [need])
         gate.open()
         #expect(await call.value.isSuccess)

@@ -219,14 +219,15 @@ import Testing
         "each system error has its kind",
         arguments: [
             (ENOSPC, .noSpace), (EDQUOT, .noSpace), (EFBIG, .noSpace), (EACCES, .forbidden), (EPERM, .forbidden),
-            (ENOENT, .missingFolder), (ENOTDIR, .missingFolder), (EEXIST, .exists), (EISDIR, .directory),
+            (ENOENT, .missingFolder), (ENOTDIR, .notFolder), (EEXIST, .exists), (EISDIR, .directory),
             (EROFS, .unwritable(errno: EROFS)), (EIO, .unwritable(errno: EIO)),
             (ENAMETOOLONG, .unwritable(errno: ENAMETOOLONG)),
         ] as [(Int32, FileError.Kind)])
     func reasons(number: Int32, kind: FileError.Kind) {
         let problem = FileError(writing: "/films/wing.mp4", in: "/films", errno: number)
         #expect(problem.kind == kind)
-        #expect(problem.path == (kind == .missingFolder || kind == .forbidden ? "/films" : "/films/wing.mp4"))
+        #expect(
+            problem.path == ([.missingFolder, .notFolder, .forbidden].contains(kind) ? "/films" : "/films/wing.mp4"))
     }
 
     @Test("an invalid path is rejected", arguments: ["", "/tmp/", "a\0b"]) func badPath(path: String) {

@@ -39,12 +39,12 @@ extension EndToEnd {
         @Test(
             "C37: a single-pass stream is not replayed empty after a 401", arguments: Wire.allCases,
             [true, false])
-        func oneShot(wire: Wire, afterBody: Bool) async throws {
+        func singleUse(wire: Wire, afterBody: Bool) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
                 try await app.controls.expireAccessTokens()
                 app.controls.update { $0.authenticatesAfterBody = afterBody }
-                let body = RequestBody.oneShot(Source.pieces(), length: Int64(Self.content.count))
+                let body = RequestBody.singleUse(Source.pieces(), length: Int64(Self.content.count))
                 guard
                     case .bodyNotReplayable(_, let response) = try await app.failure(of: AnyCall.post("/uploads", body))
                 else {
@@ -56,10 +56,10 @@ extension EndToEnd {
         }
 
         @Test("C37: the same stream succeeds if the token is refreshed beforehand", arguments: Wire.allCases)
-        func oneShotOnce(wire: Wire) async throws {
+        func singleUseOnce(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
-                let body = RequestBody.oneShot(Source.pieces(), length: nil)
+                let body = RequestBody.singleUse(Source.pieces(), length: nil)
                 let parts: [Upload] = try await app.client.send(AnyCall.post("/uploads", body))
                 #expect(parts == [Self.whole])
             }

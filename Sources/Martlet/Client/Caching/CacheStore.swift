@@ -6,8 +6,8 @@ struct CacheStore {
     private var responses: [String: [CachedResponse]] = [:]
     private var bytes = 0
     private var uses = 0
-    /// The number of times responses were removed because they may be outdated. A response that was requested before
-    /// the latest removal is not stored.
+    /// The number of invalidations: writes, ended owners and `removeAll()`. A response that was requested before the
+    /// latest removal is not stored.
     private(set) var removals = 0
     /// The sign-in state of each manager whose responses are stored.
     private var owners: [Int?: CallOwner] = [:]

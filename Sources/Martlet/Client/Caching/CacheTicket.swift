@@ -33,7 +33,7 @@ struct CacheRequest: Sendable {
 final class CacheTicket: Sendable {
     /// The stored response that the request selects. If it is stale, the server is asked about it.
     let stored: CachedResponse?
-    let isStoring: Bool
+    let mayStore: Bool
     private let cache: HTTPCache
     private let keepers: ResponseKeepers
     private let request: CacheRequest
@@ -54,7 +54,7 @@ final class CacheTicket: Sendable {
         self.cache = cache
         self.keepers = keepers
         self.request = request
-        self.isStoring = request.method == .get && !request.control.contains("no-store")
+        self.mayStore = request.method == .get && !request.control.contains("no-store")
         self.time = time
         self.requestedAt = time.uptime
         (self.stored, self.removals) = cache.withStore { store in
@@ -66,7 +66,7 @@ final class CacheTicket: Sendable {
     func freshResponse() -> ServerResponse? {
         let now = time.uptime
         guard let stored, stored.isFresh(for: request.control, at: now) else { return nil }
-        return stored.answer(at: now, hasBody: request.method != .head)
+        return stored.response(at: now, hasBody: request.method != .head)
     }
 
     /// The stored response, if it may be used although the server has failed. It is not used if its owner has ended
@@ -76,19 +76,19 @@ final class CacheTicket: Sendable {
         guard let stored, stored.mayReplaceError(for: request.control, at: now),
             keepers.isCurrent(request.partition.owner)
         else { return nil }
-        return stored.answer(at: now)
+        return stored.response(at: now)
     }
 
     /// The response for the call. After a 304 to our conditional request, this is the stored response with updated
     /// header fields.
     func resolve(_ response: ServerResponse, isRedirected: Bool, isConditional: Bool) -> ServerResponse {
-        guard isStoring, !isRedirected else { return response }
+        guard mayStore, !isRedirected else { return response }
         let isConfirmed = isConditional && response.status == 304
         let resolved = isConfirmed ? stored?.updated(by: response.head) ?? response : response
         let timing = CachedResponse.Timing(requestedAt: requestedAt, receivedAt: time.uptime, date: time.wallClock)
         let new = CachedResponse(resolved, to: request.fields, request.partition, timing)
         effect.withLock { $0 = new.map(Effect.storing) ?? .removing }
-        return isConfirmed ? new?.answer(at: timing.receivedAt) ?? resolved : resolved
+        return isConfirmed ? new?.response(at: timing.receivedAt) ?? resolved : resolved
     }
 
     /// Stores the response after the call has accepted it. Does nothing if its owner has ended since the call was made,
@@ -111,7 +111,7 @@ final class CacheTicket: Sendable {
 
     /// Removes the stored response if the call has rejected the new one because the resource is gone.
     func rejected(_ status: Int) {
-        guard isStoring, status == 404 || status == 410 else { return }
+        guard mayStore, status == 404 || status == 410 else { return }
         cache.withStore { store in store.remove(request.url, where: request.selects) }
     }
 

@@ -101,7 +101,7 @@ struct CachedResponse: Sendable {
     }
 
     /// The response for a call, with its current `Age`.
-    func answer(at now: Duration, hasBody: Bool = true) -> ServerResponse {
+    func response(at now: Duration, hasBody: Bool = true) -> ServerResponse {
         var head = response.head
         head.headerFields[.age] = "\(age(at: now).components.seconds)"
         return ServerResponse(head: head, body: hasBody ? response.body : Data())

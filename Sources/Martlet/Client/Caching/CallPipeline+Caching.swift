@@ -37,7 +37,7 @@ extension CallPipeline {
                 control: control), time: time)
         if let answer = ticket.freshResponse() { return (answer, nil) }
         if let refusal { return (refusal, nil) }
-        return (nil, isSafe && !ticket.isStoring ? nil : ticket)
+        return (nil, isSafe && !ticket.mayStore ? nil : ticket)
     }
 
     /// Sends a request on behalf of the cache.
@@ -45,7 +45,7 @@ extension CallPipeline {
         _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket,
         onUnusedResponse: (@Sendable (ServerResponse) -> Void)? = nil
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
-        guard ticket.isStoring else {
+        guard ticket.mayStore else {
             return try await runWriting(
                 request, at: origin, for: call, with: ticket, onUnusedResponse: onUnusedResponse)
         }

@@ -27,7 +27,7 @@ public struct NetworkConfig: Sendable {
     /// without a network, the call fails at once, and ``NetworkError/isOffline`` is `true`.
     ///
     /// A call waits only if its last attempt has sent nothing, and only if its body can be sent again: a call with a
-    /// single-use body (``RequestBody/oneShot(_:length:contentType:)``) fails at once. Waiting calls are sent as soon
+    /// single-use body (``RequestBody/singleUse(_:length:contentType:)``) fails at once. Waiting calls are sent as soon
     /// as ``connectivity`` reports a network, each with the token of its own session, and fail if that session ends
     /// first. They are kept in memory, and are lost when the process ends.
     public var connectivityTimeout: Duration?

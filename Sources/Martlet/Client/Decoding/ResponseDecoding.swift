@@ -82,9 +82,17 @@ struct ResponseDecoding: Sendable {
     }
 }
 
+extension ServerResponse {
+    /// Whether the body begins like HTML or XML.
+    fileprivate var isMarkup: Bool {
+        let spaces = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n")]
+        return body.first { !spaces.contains($0) } == UInt8(ascii: "<")
+    }
+}
+
 extension ResponseDecodingError {
-    /// Takes the coding path and the reason from Foundation's error, or names the content coding that the decoder could
-    /// not read.
+    /// Takes the coding path and the reason from the decoder's error, or names the content coding that the decoder
+    /// could not read.
     init(_ error: any Error, type: String, response: ServerResponse) {
         if let reason = ContentCodings(response.headers).unsupportedReason, Self.isAboutBytes(error) {
             self.init(type: type, unsupportedReason: reason, response: response)
@@ -100,6 +108,8 @@ extension ResponseDecodingError {
             self = failure(context.codingPath, "found null instead of \(expected)")
         case DecodingError.typeMismatch(let expected, let context):
             self = failure(context.codingPath, "the value is not of type \(expected)")
+        case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty && response.isMarkup:
+            self = failure([], "the body is HTML or XML, perhaps of a proxy or a captive portal")
         case DecodingError.dataCorrupted(let context):
             self = failure(context.codingPath, context.debugDescription)
         default:

@@ -141,7 +141,7 @@ struct Authorizer: Sendable {
     /// Replaces the call's token if it was rejected or replaced while the call was suspended.
     /// - Returns: `false` if the call must wait for a new token.
     @inline(never)
-    func revalidateToken(for call: inout CallState) throws(SessionError) -> Bool {
+    func recheckToken(for call: inout CallState) throws(SessionError) -> Bool {
         guard let credential = call.authorization.credential, !tokens.isUsable(credential) else { return true }
         try checkSession(of: call.authorization)
         // A call that allows no refresh keeps the current token, even if it was rejected.

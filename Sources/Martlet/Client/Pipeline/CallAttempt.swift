@@ -6,7 +6,7 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// One attempt of a call: begin, answer, validate, deliver.
+/// One attempt of a call: begin, obtain a response, validate, deliver.
 struct CallAttempt {
     /// The source of the response.
     private enum Source {
@@ -54,7 +54,7 @@ struct CallAttempt {
         do {
             defer { endSlot(carriedToken: call.context.stamp != nil) }
             try await begin(&call)
-            let response = try await answer(&call)
+            let response = try await obtainResponse(&call)
             if let unreadBody, let receiver = call.receiver {
                 try await validate(response, &call)
                 try await deliver(unreadBody, of: response, to: receiver, call)
@@ -72,7 +72,7 @@ struct CallAttempt {
     }
 
     private mutating func begin(_ call: inout CallState) async throws {
-        try await authorize(&call)
+        try await acquireTokenAndSlot(&call)
         slotEnd = .releasedAfterFailure
         startedAt = pipeline.time.uptime
         // If the store was read during the wait, the session that the cookies belong to is known now.
@@ -86,7 +86,7 @@ struct CallAttempt {
     ///
     /// If the server rejects a token that many calls use, only calls that have been sent are rejected. The calls that
     /// still wait for a slot go back and wait for the new token.
-    private mutating func authorize(_ call: inout CallState) async throws {
+    private mutating func acquireTokenAndSlot(_ call: inout CallState) async throws {
         pipeline.authorizer?.startAttempt(of: &call)
         let mayCarryToken = pipeline.authorizer?.mayAuthorize(call) == true
         if !mayCarryToken, call.authorization.requirement == .required, request.method == .trace {
@@ -106,7 +106,7 @@ struct CallAttempt {
             let isFresh = try authorizer.takeFreshToken(&call)
             if !isFresh { try await authorizer.waitForToken(&call) }
             if !takeSlot(for: &claim) { try await waitForSlot(for: claim) } else if isFresh { return }
-            if try authorizer.revalidateToken(for: &call) {
+            if try authorizer.recheckToken(for: &call) {
                 // The token may have expired while the call waited for it to be handed over, or for the slot.
                 return try await authorizer.refreshIfNeeded(&call)
             }
@@ -137,13 +137,13 @@ struct CallAttempt {
     }
 
     /// The response of an interceptor, of the cache or of the server.
-    private mutating func answer(_ call: inout CallState) async throws -> ServerResponse {
-        var answer: ServerResponse?
-        call.receiver?.adapt(&request)
+    private mutating func obtainResponse(_ call: inout CallState) async throws -> ServerResponse {
+        var given: ServerResponse?
+        call.receiver?.addFields(to: &request)
         let unsigned = request
         pipeline.authorizer?.attachToken(to: &request, for: &call)
         if pipeline.hasInterceptors {
-            (origin, answer) = try await pipeline.intercept(&request, from: unsigned, &call)
+            (origin, given) = try await pipeline.intercept(&request, from: unsigned, &call)
             if request.method == .trace { pipeline.authorizer?.removeToken(from: &request, for: &call) }
             pipeline.authorizer?.noteReplacedToken(in: request, for: &call)
             call.context[IdempotencyKeys.Mark.self]?.note(request)
@@ -152,17 +152,17 @@ struct CallAttempt {
         try call.receiver?.checkCredentials(
             pipeline.fieldsWithoutToken(of: request, call).credentials,
             inPlaceOfToken: pipeline.fieldsInPlaceOfToken(of: request, call))
-        if answer == nil, let cache = pipeline.config.cache {
-            (answer, ticket) = pipeline.consult(cache, for: request, at: origin, call)
+        if given == nil, let cache = pipeline.config.cache {
+            (given, ticket) = pipeline.consult(cache, for: request, at: origin, call)
         }
         call.monitor?.start(attempt: call.context.attempt)
-        guard let answer else { return try await send(&call) }
+        guard let given else { return try await send(&call) }
         (source, slotEnd) = (.client, .released)
-        guard let receiver = call.receiver, receiver.accepts(answer.head, for: call.context.endpoint) else {
-            return answer
+        guard let receiver = call.receiver, receiver.accepts(given.head, for: call.context.endpoint) else {
+            return given
         }
-        unreadBody = ByteStream(answer.body)
-        return ServerResponse(head: answer.head, body: Data())
+        unreadBody = ByteStream(given.body)
+        return ServerResponse(head: given.head, body: Data())
     }
 
     private mutating func send(_ call: inout CallState) async throws -> ServerResponse {

@@ -57,6 +57,12 @@ extension CallPipeline {
         if authorizer == nil, call.start.requirement == .required { throw .signInRequired(context.call) }
 
         let recipient = recipient(of: location.origin)
+        // The client allows plain http, but its manager withholds the token that such a call requires.
+        if case .trusted = recipient, call.start.requirement == .required, location.origin.isInsecure,
+            tokens?.allowsInsecureHTTP == false
+        {
+            throw .insecureURL(context.call, url: location.redactedText)
+        }
         let clientFields = if case .trusted = recipient { config.headers } else { HTTPFields() }
         var request = HTTPRequest(
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,

@@ -28,13 +28,13 @@ struct OutgoingCall: Sendable {
         self.monitor = monitor
     }
 
-    /// Lets the call pass the gate, with the owner that it has there.
+    /// Admits the call through the gate, and replaces its owner with the one captured there.
     mutating func admit(as start: CallStart) {
         self.start = start
         isAdmitted = true
     }
 
-    /// Makes the first attempt find a token, because the token may change before the attempt starts.
+    /// Drops the token that was captured with the call. It may change before the first attempt, which asks for its own.
     mutating func dropToken() {
         start.credential = nil
     }

@@ -10,8 +10,8 @@ protocol ResponseReceiver: Sendable {
     var outlivesCall: Bool { get }
     /// The number of the current attempt.
     var attempt: Int { get }
-    /// Changes the request before an attempt.
-    func adapt(_ request: inout HTTPRequest)
+    /// Adds header fields to the request before an attempt, such as `Range`.
+    func addFields(to request: inout HTTPRequest)
     /// Throws an error if the receiver must not continue under the credentials of an attempt's request.
     /// - Parameters:
     ///   - credentials: The header fields of the request that may identify a user, without the session's own token.

@@ -7,7 +7,7 @@
 /// Bytes that arrive in chunks: the body of a response, or a request body while it is sent.
 ///
 /// Each `for try await` loop is one pass over the stream. The body of a response, and a single-use body
-/// (``RequestBody/oneShot(_:length:contentType:)``), allow one pass; a second pass throws.
+/// (``RequestBody/singleUse(_:length:contentType:)``), allow one pass; a second pass throws.
 public struct ByteStream: AsyncSequence, Sendable {
     /// The step of one pass: the next chunk, or `nil` at the end.
     typealias NextChunk = () async throws -> Data?

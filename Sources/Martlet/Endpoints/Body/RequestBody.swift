@@ -107,7 +107,7 @@ public struct RequestBody: Sendable {
     ///   - chunks: The bytes.
     ///   - length: The exact number of bytes, if known.
     ///   - contentType: The media type.
-    public static func oneShot<Chunks: AsyncSequence & Sendable>(
+    public static func singleUse<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, length: Int64? = nil, contentType: String? = "application/octet-stream"
     ) -> RequestBody where Chunks.Element == Data {
         let open = ByteStream.opensOnce(chunks)

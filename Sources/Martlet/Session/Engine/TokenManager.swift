@@ -28,7 +28,7 @@ public final class TokenManager: Sendable {
     // The client and its features read these.
     let baseURL: BaseURL
     let scheme: AuthenticationScheme
-    let accessTokenRejection: AccessTokenRejection
+    let accessTokenRejection: AccessTokenRejectionRule
     let refresher: any TokenRefresher
     let transport: any Transport
     let time: any TimeSource
@@ -153,7 +153,7 @@ public final class TokenManager: Sendable {
         refresher: any TokenRefresher,
         revoker: TokenRevoker? = nil,
         scheme: AuthenticationScheme = .bearer,
-        accessTokenRejection: AccessTokenRejection = .unauthorized,
+        accessTokenRejection: AccessTokenRejectionRule = .unauthorized,
         policy: SessionPolicy = SessionPolicy(),
         trustedOrigins: Set<Origin> = [],
         allowsInsecureHTTP: Bool = false,

@@ -89,7 +89,8 @@ public struct TokenFields: Sendable, Hashable {
             return tokens
         }
         if let tokens = tokens(fromHeadersOf: response) { return tokens }
-        throw MissingTokenError(description: "the response has no \(accessToken.joined(separator: ", ")): \(response)")
+        throw MissingTokenError(
+            description: "none of the fields \(accessToken.joined(separator: ", ")) is in the response \(response)")
     }
 
     /// The objects that may contain the tokens. A container may be nested in another one.

@@ -82,7 +82,7 @@
         /// failed attempt.
         /// - Parameters:
         ///   - response: The response.
-        ///   - body: The body of the response, if the manager's ``AccessTokenRejection`` examines it.
+        ///   - body: The body of the response, if the manager's ``AccessTokenRejectionRule`` examines it.
         ///   - attempt: The request as it was sent. It is signed with another token if the result is `true`.
         ///   - request: The client's object for all attempts of the request.
         /// - Returns: Whether to repeat the request because the server has rejected its token. It is `false` once the

@@ -57,7 +57,7 @@
         /// server never received the token.
         /// - Parameters:
         ///   - response: The response.
-        ///   - body: The body of the response, if the manager's ``AccessTokenRejection`` examines it.
+        ///   - body: The body of the response, if the manager's ``AccessTokenRejectionRule`` examines it.
         ///   - request: The request as it was sent. It is signed with another token if the result is `true`.
         /// - Returns: Whether to send the request again.
         /// - Throws: ``SessionError/sessionChanged`` if the request belongs to a session that has ended: it must not be
@@ -129,7 +129,7 @@
                 ifRejected: isRejected(ServerResponse(head: head, body: body), to: Self.head(of: sent)) && mayRecover())
         }
 
-        /// The request in the form that an ``AccessTokenRejection`` examines.
+        /// The request in the form that an ``AccessTokenRejectionRule`` examines.
         private static func head(of request: URLRequest) -> HTTPRequest {
             let location = request.url.flatMap { try? Location.parse($0.absoluteString).get() }
             var head = HTTPRequest(

@@ -48,7 +48,7 @@ extension TokenManager {
     /// the result is `false`.
     /// - Parameters:
     ///   - response: The head of the response.
-    ///   - body: The body of the response, if the manager's ``AccessTokenRejection`` examines it.
+    ///   - body: The body of the response, if the manager's ``AccessTokenRejectionRule`` examines it.
     ///   - request: The request as it was sent. It is signed with another token if the result is `true`.
     /// - Returns: Whether to send the request again.
     /// - Throws: ``SessionError/sessionChanged`` if the request belongs to a session that has ended: it must not be

@@ -30,13 +30,14 @@
 
         fileprivate let expectation: Expectation
 
-        /// A SHA-256 digest of 32 bytes.
+        /// A SHA-256 digest of 32 bytes. With any other number of bytes, the download fails before it is sent.
         public static func sha256(_ digest: Data) -> DigestCheck {
             DigestCheck(
                 expectation: digest.count == SHA256.Digest.byteCount ? .digest(digest) : .unreadable(digest.hexText))
         }
 
-        /// A SHA-256 digest of 64 hexadecimal digits, in upper or lower case. No download matches any other text.
+        /// A SHA-256 digest of 64 hexadecimal digits, in upper or lower case. With any other text, the download fails
+        /// before it is sent.
         public static func sha256(_ digits: String) -> DigestCheck {
             guard let digest = Data(hexText: digits), digest.count == SHA256.Digest.byteCount else {
                 return DigestCheck(expectation: .unreadable(digits))
@@ -52,6 +53,13 @@
         ///   (``DownloadError/digestMissing``).
         public static func fromServer(required: Bool = false) -> DigestCheck {
             DigestCheck(expectation: .server(isRequired: required))
+        }
+
+        /// The problem with text or bytes of the app that are no digest; `nil` if there is none.
+        var problem: InvalidRequestError? {
+            guard case .unreadable(let text) = expectation else { return nil }
+            return InvalidRequestError(
+                "\"\(text.prefix(200))\" is not a SHA-256 digest, which has 64 hexadecimal digits.")
         }
 
         var asksServer: Bool {

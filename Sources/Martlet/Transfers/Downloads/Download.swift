@@ -13,6 +13,9 @@
 /// ```
 public struct DownloadOptions: Sendable, Hashable {
     /// Whether the download may replace an existing file. It does so atomically, at the end. The default is `true`.
+    ///
+    /// A link is replaced, and not the file that it points to. A directory, a pipe, a device or a socket is never
+    /// replaced: the download fails before anything is sent.
     public var replacesExisting = true
     /// Whether a failed download keeps the bytes it received, so that a later download to the same path can resume. The
     /// default is `false`.
@@ -80,8 +83,8 @@ extension NetworkClient {
     /// in any other call: the client refreshes the token and sends the request again. ``NetworkConfig/timeout``
     /// restarts with each chunk.
     ///
-    /// The request asks for an uncompressed file (`Accept-Encoding: identity`) unless the endpoint sets the field
-    /// itself. Interceptors see the response in ``RequestInterceptor/validate(_:for:)`` with an empty body.
+    /// The request asks for an uncompressed file (`Accept-Encoding: identity`) unless the request already has the
+    /// field. Interceptors see the response in ``RequestInterceptor/validate(_:for:)`` with an empty body.
     ///
     /// Unless its bytes are kept (``DownloadOptions/keepsPartial``), a download that fails or is cancelled leaves no
     /// file behind; once all bytes have arrived, cancellation has no effect. If the process is killed, Linux removes
@@ -127,6 +130,9 @@ extension NetworkClient {
         let timesEmptied = pipeline.keepers.timesEmptied
         let receiver: DownloadReceiver
         do {
+            #if canImport(CryptoKit) || Encryption
+                if let problem = options.check?.problem { throw problem }
+            #endif
             let owner = await storedOwner(of: owner)
             receiver = try await DownloadReceiver(
                 to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: owner),

@@ -96,7 +96,7 @@ final class DownloadReceiver: ResponseReceiver {
 
     // MARK: - Before an attempt
 
-    func adapt(_ request: inout HTTPRequest) {
+    func addFields(to request: inout HTTPRequest) {
         if request.headerFields[.acceptEncoding] == nil { request.headerFields[.acceptEncoding] = "identity" }
         #if canImport(CryptoKit) || Encryption
             if options.check?.asksServer == true {

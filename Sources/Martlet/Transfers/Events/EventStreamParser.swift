@@ -29,8 +29,10 @@ struct EventStreamParser {
     private(set) var retry: Int?
     private(set) var lastEventID: String
     /// Whether an event exceeded the limit. The parser then stops.
-    private(set) var isFull = false
+    private(set) var exceedsLimit = false
 
+    /// The length of "data: " after a byte order mark.
+    private static let bytesBeforeData = 9
     private let limit: Int
     private var line: [UInt8] = []
     private var isAtStart = true
@@ -42,7 +44,7 @@ struct EventStreamParser {
 
     /// - Parameters:
     ///   - lastEventID: The last id of the previous connection.
-    ///   - limit: The largest event, in bytes.
+    ///   - limit: The largest size of an event's data, in bytes.
     init(lastEventID: String = "", limit: Int) {
         self.lastEventID = lastEventID
         self.id = lastEventID
@@ -52,7 +54,7 @@ struct EventStreamParser {
     /// The events that are complete after a chunk. If one of them exceeds the limit, those before it are still
     /// returned.
     mutating func read(_ piece: Data) -> [ServerSentEvent] {
-        guard !isFull else { return [] }
+        guard !exceedsLimit else { return [] }
         var events: [ServerSentEvent] = []
         var rest = piece[...]
         if endedWithReturn, rest.first == UInt8(ascii: "\n") { rest = rest.dropFirst() }
@@ -69,12 +71,13 @@ struct EventStreamParser {
             do {
                 if let event = try endLine() { events.append(event) }
             } catch {
-                isFull = true
+                exceedsLimit = true
                 return events
             }
         }
         line.append(contentsOf: rest)
-        isFull = line.count + data.utf8.count > limit
+        // The line has a name and may begin with a byte order mark. How the stream is cut into chunks must not matter.
+        exceedsLimit = line.count + data.utf8.count > limit + Self.bytesBeforeData
         return events
     }
 
@@ -92,8 +95,8 @@ struct EventStreamParser {
         case "event":
             name = String(decoding: value, as: UTF8.self)
         case "data":
-            guard data.utf8.count + value.count < limit else { throw TooLargeError() }
             if hasData { data += "\n" }
+            guard data.utf8.count + value.count <= limit else { throw TooLargeError() }
             data += String(decoding: value, as: UTF8.self)
             hasData = true
         case "id":

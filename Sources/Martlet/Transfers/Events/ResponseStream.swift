@@ -14,9 +14,10 @@ extension NetworkClient {
     /// for try await piece in log.value { … }
     /// ```
     ///
-    /// The client fetches only as much as is read, and releasing the stream ends the exchange. The stream also ends
-    /// with the session that the call belongs to. The timeout applies until the head has arrived; the stream itself has
-    /// no time limit. Apple's `URLSession` withholds the head of some responses until 512 bytes have arrived
+    /// The client reads from the network only as fast as the caller iterates, except over `URLSession` on Linux, which
+    /// buffers the unread part. Releasing the stream ends the exchange. The stream also ends with the session that the
+    /// call belongs to. The timeout applies until the head has arrived; the stream itself has no time limit. Apple's
+    /// `URLSession` withholds the head of some responses until 512 bytes have arrived
     /// (<doc:UploadsAndDownloads#Configure-the-server-of-a-stream>). Until its end, the stream counts against
     /// ``NetworkConfig/maximumConcurrentRequests``.
     /// - Parameters:
@@ -72,7 +73,7 @@ private final class StreamReceiver: ResponseReceiver {
 
     let attempt = 0
 
-    func adapt(_ request: inout HTTPRequest) {}
+    func addFields(to request: inout HTTPRequest) {}
 
     func checkCredentials(
         _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField]
@@ -125,7 +126,7 @@ private final class StreamReceiver: ResponseReceiver {
 
         /// Has an effect only once: after that, the monitor may already belong to another call.
         func end() {
-            // Released outside the lock, because the next call that gets the slot may come back here.
+            // Released outside the lock, because the next call that gets the slot may call this function.
             let held = held.withLock { held in
                 defer { held = nil }
                 return held

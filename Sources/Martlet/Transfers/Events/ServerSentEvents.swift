@@ -116,7 +116,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             while !isOver {
                 if let event = pending.popFirst() { return event }
                 do {
-                    if parser.isFull { throw EventStreamParser.TooLargeError() }
+                    if parser.exceedsLimit { throw EventStreamParser.TooLargeError() }
                     if connection == nil { try await connect() }
                     guard let piece = try await connection?.next() else {
                         end()

@@ -30,7 +30,7 @@ public struct MultipartForm: Sendable {
     private(set) var isReplayable = true
     private var parts: [MultipartPart] = []
 
-    /// Creates an empty form with a random boundary of 142 bits.
+    /// Creates an empty form with a boundary that contains 142 bits of randomness.
     ///
     /// The content is not searched for the boundary: a collision by chance is less likely than a memory error, and an
     /// attacker cannot know the boundary in advance.
@@ -78,8 +78,8 @@ public struct MultipartForm: Sendable {
     ///   - data: The bytes.
     ///   - name: The name of the field.
     ///   - filename: The file name. Without one, servers treat the part as a plain field.
-    ///   - contentType: The media type. If `nil`, it is guessed from the extension of `filename`, then from the first
-    ///     bytes, and otherwise is `application/octet-stream`.
+    ///   - contentType: The media type. If `nil`, the `Content-Type` in `headers`; without that, the type is guessed
+    ///     from the extension of `filename`, then from the first bytes, and otherwise is `application/octet-stream`.
     ///   - headers: Additional header fields of the part.
     public mutating func append(
         _ data: Data, named name: String, filename: String? = nil, contentType: String? = nil,
@@ -99,8 +99,9 @@ public struct MultipartForm: Sendable {
     ///   - path: The path of the file.
     ///   - name: The name of the field.
     ///   - filename: The file name. If `nil`, the last component of the path.
-    ///   - contentType: The media type. If `nil`, it is guessed from the extension of the file name or the path, then
-    ///     from the first bytes when the form is sent, and otherwise is `application/octet-stream`.
+    ///   - contentType: The media type. If `nil`, the `Content-Type` in `headers`; without that, the type is guessed
+    ///     from the extension of the file name or the path, then from the first bytes when the form is sent, and
+    ///     otherwise is `application/octet-stream`.
     ///   - headers: Additional header fields of the part.
     public mutating func append(
         fileAt path: String, named name: String, filename: String? = nil, contentType: String? = nil,
@@ -120,8 +121,8 @@ public struct MultipartForm: Sendable {
     ///     more or fewer bytes, the call fails with ``NetworkError/invalidRequest(_:reason:)``.
     ///   - name: The name of the field.
     ///   - filename: The file name. Without one, servers treat the part as a plain field.
-    ///   - contentType: The media type. If `nil`, it is guessed from the extension of `filename`, and otherwise is
-    ///     `application/octet-stream`.
+    ///   - contentType: The media type. If `nil`, the `Content-Type` in `headers`; without that, the type is guessed from
+    ///     the extension of `filename`, and otherwise is `application/octet-stream`.
     ///   - headers: Additional header fields of the part.
     public mutating func append(
         stream open: @escaping @Sendable () throws -> ByteStream, length: Int64?, named name: String,
@@ -139,11 +140,11 @@ public struct MultipartForm: Sendable {
     ///   - length: The exact number of bytes, or `nil` to send the whole form without a length.
     ///   - name: The name of the field.
     ///   - filename: The file name. Without one, servers treat the part as a plain field.
-    ///   - contentType: The media type. If `nil`, it is guessed from the extension of `filename`, and otherwise is
-    ///     `application/octet-stream`.
+    ///   - contentType: The media type. If `nil`, the `Content-Type` in `headers`; without that, the type is guessed from
+    ///     the extension of `filename`, and otherwise is `application/octet-stream`.
     ///   - headers: Additional header fields of the part.
     public mutating func append<Chunks: AsyncSequence & Sendable>(
-        oneShot chunks: Chunks, length: Int64? = nil, named name: String, filename: String? = nil,
+        singleUse chunks: Chunks, length: Int64? = nil, named name: String, filename: String? = nil,
         contentType: String? = nil, headers: HTTPFields = [:]
     ) where Chunks.Element == Data {
         let type = contentType ?? headers[.contentType] ?? MediaType.forFile(named: filename ?? "")

@@ -49,7 +49,7 @@ import Testing
             let text = request.bearer == "access-1" ? #"{"error":"UNAUTHENTICATED"}"# : "good"
             return StubTransport.Response(200, headers: [.cacheControl: "max-age=60"], body: Data(text.utf8))
         }
-        let rejection = AccessTokenRejection { response, _ in
+        let rejection = AccessTokenRejectionRule { response, _ in
             String(decoding: response.body, as: UTF8.self).contains("UNAUTHENTICATED")
         }
         let app = try await App.signedIn(backend, rejection: rejection) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: a call with a one-shot body does not wait for a network", .timeLimit(.minutes(10)))
+@Suite("Conformance: a call with a single-use body does not wait for a network", .timeLimit(.minutes(10)))
 struct OfflineBodyConformanceTests {
     /// A device without a network. Nothing reads the body of a request.
     private struct NoNetwork: Transport {
@@ -48,11 +48,11 @@ struct OfflineBodyConformanceTests {
 
         func body(_ pieces: WatchedPieces) -> RequestBody {
             switch self {
-            case .sequence: return .oneShot(pieces)
+            case .sequence: return .singleUse(pieces)
             case .form:
                 var form = MultipartForm()
                 form.append("On the wing", named: "title")
-                form.append(oneShot: pieces, named: "film")
+                form.append(singleUse: pieces, named: "film")
                 return .multipart(form)
             }
         }
@@ -114,7 +114,7 @@ struct OfflineBodyConformanceTests {
         time.advance(by: .seconds(120))
         isOffline.withLock { $0 = true }
         let client = NetworkClient(tokens: tokens, config: config(network, observer, time))
-        let post = Call<NoContent>.post("/films", .oneShot(WatchedPieces(log: pieces)))
+        let post = Call<NoContent>.post("/films", .singleUse(WatchedPieces(log: pieces)))
         let failure = await failure(post, client, observer)
         #expect(failure?.isOffline == true, "\(String(describing: failure))")
         #expect(observer.log.lines == [] && pieces.lines == [])

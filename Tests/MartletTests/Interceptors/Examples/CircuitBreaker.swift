@@ -20,7 +20,7 @@ actor CircuitBreaker: RequestInterceptor {
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         guard let until = openUntil else { return }
         guard context.wallClock >= until else { throw CircuitOpen(until: until) }
-        // This call is the test. The others fail at once until it has succeeded.
+        // This call is the test. Other calls fail at once until it succeeds or another pause is over.
         openUntil = context.wallClock + pause
     }
 

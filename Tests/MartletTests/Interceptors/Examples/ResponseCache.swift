@@ -1,7 +1,7 @@
 import Foundation
 import Martlet
 
-/// Answers GET requests that carry a token from memory for a while. Each session has entries of its own.
+/// Returns stored responses to authenticated GET requests for a limited time. Each session has entries of its own.
 actor ResponseCache: RequestInterceptor {
     private struct Key: Hashable, Sendable {
         let session: SessionID

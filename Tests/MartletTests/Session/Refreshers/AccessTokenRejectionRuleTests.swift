@@ -5,11 +5,11 @@ import Testing
 @testable import Martlet
 
 @Suite("Responses that reject an access token", .timeLimit(.minutes(10))) struct AccessTokenRejectionTests {
-    private static let passwordIsNoToken = AccessTokenRejection { response, request in
+    private static let passwordIsNoToken = AccessTokenRejectionRule { response, request in
         response.status == 401 && !(request.method == .put && request.path == "/v1/me/password")
     }
 
-    private func manager(_ stub: StubTransport, rejection: AccessTokenRejection = passwordIsNoToken) async throws
+    private func manager(_ stub: StubTransport, rejection: AccessTokenRejectionRule = passwordIsNoToken) async throws
         -> TokenManager
     {
         let tokens = TokenManager(
@@ -51,7 +51,7 @@ import Testing
 
     @Test("a rule never sees the token") func noToken() async throws {
         let seen = Locked<[HTTPFields]>([])
-        let rule = AccessTokenRejection { _, request in
+        let rule = AccessTokenRejectionRule { _, request in
             seen.withLock { $0.append(request.headerFields) }
             return false
         }

@@ -65,7 +65,10 @@
                         return
                     }
                     #expect(failure.kind == .unreachable)
-                    #expect(failure.description.hasSuffix("session.json: Operation not permitted"))
+                    #expect(
+                        failure.description.hasSuffix(
+                            "session.json: Operation not permitted; correct the owner or the permissions of the file and its folder"
+                        ))
                 }
             }
         }

@@ -39,10 +39,10 @@
 
         @Test(
             "a mismatch leaves nothing behind, even if partial downloads are kept",
-            arguments: [true, false],
-            ["b948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447", "not hexadecimal", "", "a948"])
-        func doesNotFit(keeps: Bool, digits: String) async throws {
+            arguments: [true, false])
+        func doesNotFit(keeps: Bool) async throws {
             try await TemporaryFolder.with { folder in
+                let digits = "b948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447"
                 let failure = await error {
                     _ = try await download(.sha256(digits), keepsPartial: keeps, in: folder)
                 }
@@ -52,6 +52,23 @@
                 }
                 #expect(actual == sha256)
                 #expect(folder.names == [])
+            }
+        }
+
+        @Test("text that is no digest fails the call before it is sent", arguments: ["not hexadecimal", "", "a948"])
+        func noDigest(digits: String) async throws {
+            try await TemporaryFolder.with { folder in
+                for check in [DigestCheck.sha256(digits), .sha256(Data(digits.utf8))] {
+                    let failure = await error { _ = try await download(check, keepsPartial: true, in: folder) }
+                    guard case .invalidRequest(let call, let reason) = failure else {
+                        Issue.record("\(String(describing: failure))")
+                        return
+                    }
+                    #expect(
+                        call.attempts == 0
+                            && reason.hasSuffix("is not a SHA-256 digest, which has 64 hexadecimal digits."))
+                    #expect(folder.names == [])
+                }
             }
         }
 

@@ -102,7 +102,7 @@ import Testing
                     names.add(folder.names.joined(separator: " "))
                     // The next attempt begins here.
                     var next = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/film")
-                    started.withLock { $0 }?.adapt(&next)
+                    started.withLock { $0 }?.addFields(to: &next)
                 })
             started.withLock { $0 = receiver }
             defer { started.withLock { $0 = nil } }

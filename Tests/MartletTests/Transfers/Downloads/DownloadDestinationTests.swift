@@ -95,6 +95,52 @@ import Testing
         }
     }
 
+    @Test("a pipe at the destination is refused before a request is sent, and is not replaced") func ontoPipe()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film"
+            try #require(mkfifo(path, 0o600) == 0)
+            let transport = server.transport
+            let failure = await error { try await client(transport).download(Get("/film", .none), to: path) }
+            guard case .downloadFailed(_, .file(_, let reason)) = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(reason.contains("is a pipe, a device or a socket"))
+            #expect(transport.requests.isEmpty)
+            let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+            #expect(type == .typeUnknown, "a pipe")
+        }
+    }
+
+    @Test("a link at the destination is replaced, and its target is not") func ontoLink() async throws {
+        try await TemporaryFolder.with { folder in
+            let target = try folder.file("target", Data("older".utf8))
+            let path = folder.path + "/film"
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+            try await client(server.transport).download(Get("/film", .none), to: path)
+            let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+            #expect(type == .typeRegular)
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(FileManager.default.contents(atPath: target) == Data("older".utf8))
+        }
+    }
+
+    @Test("a file in place of the folder is named as such") func belowFile() async throws {
+        try await TemporaryFolder.with { folder in
+            let file = try folder.file("film", Data("older".utf8))
+            let failure = await error {
+                try await client(server.transport).download(Get("/film", .none), to: file + "/part")
+            }
+            guard case .downloadFailed(_, .file(_, let reason)) = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(reason.hasSuffix("is not a folder, or is below a file. Give the path of a file in a folder."))
+        }
+    }
+
     @Test("a folder at the destination fails the download before a request is sent") func ontoFolder() async throws {
         try await TemporaryFolder.with { folder in
             try FileManager.default.createDirectory(atPath: folder.path + "/film", withIntermediateDirectories: false)

@@ -239,7 +239,7 @@ private struct SuspendedDownload {
             }
             download.system.grantsActivities.withLock { $0 = true }
             var next = request
-            receiver.adapt(&next)
+            receiver.addFields(to: &next)
             #expect(next.headerFields[.range] == "bytes=600000-")
             try await download.receive(receiver, from: 2) { _ in }
             try await receiver.finish(SuspendedDownload.head(download.content, from: 600_000))

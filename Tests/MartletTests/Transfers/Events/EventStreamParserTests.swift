@@ -8,7 +8,7 @@ import Testing
     private func events(_ text: String, limit: Int = 10_000) throws -> [ServerSentEvent] {
         var parser = EventStreamParser(limit: limit)
         let events = parser.read(Data(text.utf8))
-        if parser.isFull { throw EventStreamParser.TooLargeError() }
+        if parser.exceedsLimit { throw EventStreamParser.TooLargeError() }
         return events
     }
 
@@ -73,6 +73,22 @@ import Testing
                     ServerSentEvent(data: "y", lastEventID: parser.lastEventID)
                 ])
         }
+    }
+
+    @Test("an event may be as large as the limit, in chunks of any size", arguments: [1, 3, 7, 1000])
+    func limit(size: Int) {
+        func event(_ count: Int) -> Data { Data("data: \(String(repeating: "x", count: count))\n\n".utf8) }
+        func parse(_ event: Data) -> (events: [ServerSentEvent], exceedsLimit: Bool) {
+            var parser = EventStreamParser(limit: 100)
+            let events = stride(from: 0, to: event.count, by: size).flatMap {
+                parser.read(event[$0..<min($0 + size, event.count)])
+            }
+            return (events, parser.exceedsLimit)
+        }
+        #expect(parse(event(100)).events.count == 1)
+        #expect(parse(event(100)).exceedsLimit == false)
+        #expect(parse(event(101)).events == [])
+        #expect(parse(event(101)).exceedsLimit)
     }
 
     @Test("an endless event is an error") func endless() throws {

@@ -35,7 +35,7 @@ struct MultipartFormTests {
         var form = try MultipartForm(boundary: "B")
         form.append("1", named: "a")
         var copy = form
-        copy.append(oneShot: Chunks(chunks: []), named: "b")
+        copy.append(singleUse: Chunks(chunks: []), named: "b")
         #expect(form.isReplayable)
         #expect(!copy.isReplayable)
         #expect(try form.contentLength() == Int64(try await text(of: form).utf8.count))
@@ -147,11 +147,11 @@ struct MultipartFormTests {
         }
     }
 
-    @Test("a missing file is an error before anything is sent, and one-shot parts stay unread")
+    @Test("a missing file is an error before anything is sent, and single-use parts stay unread")
     func missingFile() throws {
         var form = MultipartForm()
         form.append(fileAt: "/nowhere/a.png", named: "a")
-        form.append(oneShot: Chunks(chunks: []), named: "b")
+        form.append(singleUse: Chunks(chunks: []), named: "b")
         for _ in 0..<2 {
             #expect(throws: FileError(.missing, path: "/nowhere/a.png")) { try form.contentLength() }
             #expect(throws: FileError(.missing, path: "/nowhere/a.png")) { try form.stream() }
@@ -225,10 +225,10 @@ struct MultipartFormTests {
         #expect(throws: InvalidRequestError.self) { try endless.contentLength() }
     }
 
-    @Test("a form with a one-shot part can be sent once")
-    func oneShot() async throws {
+    @Test("a form with a single-use part can be sent once")
+    func singleUse() async throws {
         var form = MultipartForm()
-        form.append(oneShot: Chunks(chunks: [Data("a".utf8), Data(), Data("b".utf8)]), length: 2, named: "a")
+        form.append(singleUse: Chunks(chunks: [Data("a".utf8), Data(), Data("b".utf8)]), length: 2, named: "a")
         #expect(!form.isReplayable)
         let stream = try form.stream()
         let body = try await stream.collect(upTo: 1000)
@@ -272,7 +272,7 @@ struct MultipartFormTests {
     func liveStream() async throws {
         let (source, feed) = AsyncStream.makeStream(of: Data.self)
         var form = MultipartForm()
-        form.append(oneShot: source, named: "live")
+        form.append(singleUse: source, named: "live")
         let pass = try form.stream().makeAsyncIterator()
         for byte in UInt8(1)...3 {
             feed.yield(Data([byte]))

@@ -54,7 +54,7 @@ struct RandomForm {
                 isLengthKnown = isLengthKnown && length != nil
             default:
                 form.append(
-                    oneShot: pieces, length: length, named: name, filename: filename, contentType: Self.contentType)
+                    singleUse: pieces, length: length, named: name, filename: filename, contentType: Self.contentType)
                 isLengthKnown = isLengthKnown && length != nil
             }
             parts.append(Part(name: name, filename: filename, content: content))

@@ -49,7 +49,7 @@ enum InteropServer: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    private var rejection: AccessTokenRejection {
+    private var rejection: AccessTokenRejectionRule {
         switch self {
         case .simpleJWT: .unauthorized
         // `protected_resource` rejects a dead token with 403.

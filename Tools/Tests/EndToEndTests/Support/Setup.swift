@@ -7,7 +7,7 @@ struct Setup: Sendable {
     var refresher: any TokenRefresher
     var revoker: TokenRevoker
     var scheme = AuthenticationScheme.bearer
-    var rejection = AccessTokenRejection.unauthorized
+    var rejection = AccessTokenRejectionRule.unauthorized
     var envelope: ResponseEnvelope?
     var policy = SessionPolicy()
 

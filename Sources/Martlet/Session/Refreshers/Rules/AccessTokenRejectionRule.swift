@@ -3,19 +3,19 @@ public import HTTPTypes
 /// Decides which responses reject the access token, so that the manager refreshes it and the request is replayed.
 ///
 /// ```swift
-/// AccessTokenRejection.status(419)                  // used by some frameworks for an expired session
-/// AccessTokenRejection { $0.status == 200 && $0.body.range(of: marker) != nil }
+/// AccessTokenRejectionRule.status(419)                  // used by some frameworks for an expired session
+/// AccessTokenRejectionRule { $0.status == 200 && $0.body.range(of: marker) != nil }
 /// ```
 ///
 /// If an endpoint responds with 401 for a reason other than the token, examine the request too. Here, a wrong current
 /// password is an error of its call and does not reject the token:
 ///
 /// ```swift
-/// AccessTokenRejection { response, request in
+/// AccessTokenRejectionRule { response, request in
 ///     response.status == 401 && request.path != "/v1/me/password"
 /// }
 /// ```
-public struct AccessTokenRejection: Sendable {
+public struct AccessTokenRejectionRule: Sendable {
     private let matches: @Sendable (ServerResponse, HTTPRequest) -> Bool
 
     /// A rule made from a closure.
@@ -37,23 +37,23 @@ public struct AccessTokenRejection: Sendable {
     }
 
     /// Responses with one of these statuses.
-    public static func status(_ codes: Int...) -> AccessTokenRejection {
-        AccessTokenRejection { codes.contains($0.status) }
+    public static func status(_ codes: Int...) -> AccessTokenRejectionRule {
+        AccessTokenRejectionRule { codes.contains($0.status) }
     }
 
     /// 401 (RFC 9110, section 15.5.2; RFC 6750, section 3.1).
-    public static let unauthorized = AccessTokenRejection.status(401)
+    public static let unauthorized = AccessTokenRejectionRule.status(401)
 
     /// A 401, or a GraphQL response of any status that contains an error with the code `UNAUTHENTICATED`.
-    public static let graphQL = AccessTokenRejection { response in
+    public static let graphQL = AccessTokenRejectionRule { response in
         if response.status == 401 { return true }
         guard let json = JSONValue(body: response.body), let errors = json["errors"]?.array else { return false }
         return errors.contains { $0["extensions"]?["code"]?.string == "UNAUTHENTICATED" }
     }
 
     /// A rule that matches if this one or the other one does.
-    public func or(_ other: AccessTokenRejection) -> AccessTokenRejection {
-        AccessTokenRejection { self.isRejected($0, to: $1) || other.isRejected($0, to: $1) }
+    public func or(_ other: AccessTokenRejectionRule) -> AccessTokenRejectionRule {
+        AccessTokenRejectionRule { self.isRejected($0, to: $1) || other.isRejected($0, to: $1) }
     }
 
     /// - Parameters:

@@ -17,7 +17,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     ///
     /// A refresh revokes the old access token at once, so calls in progress with that token are replayed. Views with
     /// `protected_resource` reject a dead access token with 403 instead of 401: pass `.status(401, 403)` as the
-    /// manager's ``AccessTokenRejection``. Views of the REST framework respond with 401.
+    /// manager's ``AccessTokenRejectionRule``. Views of the REST framework respond with 401.
     ///
     /// Source: <https://django-oauth-toolkit.readthedocs.io/en/latest/settings.html>
     /// - Parameters:
@@ -32,7 +32,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// terminal.
     ///
     /// The server rejects an access token that it cannot decode with 422 as well, for example after its key has
-    /// changed. To refresh in that case, too, pass `.status(401, 422)` as the manager's ``AccessTokenRejection``.
+    /// changed. To refresh in that case, too, pass `.status(401, 422)` as the manager's ``AccessTokenRejectionRule``.
     ///
     /// Source: <https://flask-jwt-extended.readthedocs.io/en/stable/refreshing_tokens.html>
     /// - Parameter path: The path of the view with `@jwt_required(refresh=True)`, below the manager's base URL.
