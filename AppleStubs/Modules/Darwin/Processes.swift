@@ -25,6 +25,7 @@ public var ENOTEMPTY: Int32 { fatalError() }
 public var ENOTSUP: Int32 { fatalError() }
 public var EOPNOTSUPP: Int32 { fatalError() }
 public var EPERM: Int32 { fatalError() }
+public var EROFS: Int32 { fatalError() }
 public var EWOULDBLOCK: Int32 { fatalError() }
 public var EXDEV: Int32 { fatalError() }
 

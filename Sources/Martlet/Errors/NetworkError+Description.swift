@@ -32,9 +32,9 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         case .insecureURL(let call, let url): Self.insecure(Redaction.redactURL(url), of: call)
         case .invalidResponse(_, let reason):
             "the response is invalid or does not match the request (\(Redaction.redactReason(reason)))."
-        case .responseTooLarge(_, let limit):
-            "the response is larger than \(limit) bytes. Download it to a file, or raise the limit."
-        case .tooManyRedirects(_, let limit): "the server sent more than \(limit) redirects."
+        case .responseTooLarge(let call, let limit): Self.tooLarge(limit, call)
+        case .tooManyRedirects(_, let limit):
+            "the server sent more than \(limit) redirects. Check the URL, or raise maximumRedirects."
         case .unacceptableStatus(let call, let response): Self.refusal(response, of: call)
         case .api(_, let error): "the server reported an error: \(error)"
         case .decoding(_, let error): error.description
@@ -52,6 +52,12 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         case .interceptorFailed(_, let error): "an interceptor failed: \(Redaction.redact(String(describing: error)))"
         case .transport(_, let error): "the transport failed: \(Redaction.redact(String(describing: error)))"
         }
+    }
+
+    private static func tooLarge(_ limit: Int, _ call: CallDescription) -> String {
+        call.awaitsHead
+            ? "the stream, or an event in it, is larger than \(limit) bytes. Raise the limit."
+            : "the response is larger than \(limit) bytes. Download it to a file, or raise maximumResponseBytes."
     }
 
     private static func insecure(_ url: String, of call: CallDescription) -> String {

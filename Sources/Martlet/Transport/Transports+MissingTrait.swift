@@ -21,7 +21,7 @@
             "needs the trait AsyncHTTPClient: add traits: [.defaults, \"AsyncHTTPClient\"] to the package martlet in Package.swift"
     )
     public struct AsyncHTTPClientTransport {
-        // Takes the parameters of the transport; otherwise the compiler would report them instead.
+        // Has the transport's parameters; otherwise the compiler would report the arguments, not the missing trait.
         /// Needs the trait `AsyncHTTPClient`.
         public init(
             tls: TLSSettings? = nil, proxy: ProxySettings? = nil, allowsHTTP2: Bool = true,

@@ -140,7 +140,7 @@ extension Disk {
         let number = errno
         if isNowhere(path) { return "this user has no home folder. Set HOME, or name the path yourself" }
         if number == ENOTSUP || number == EOPNOTSUPP {
-            return "the file system does not support locks, or neither exclusive renames nor links. Use a local disk"
+            return "the file system lacks locks, or has neither exclusive renames nor hard links. Use a local disk"
         }
         let reason = String(cString: strerror(number))
         return switch number {

@@ -1,7 +1,7 @@
 package import MartletLibc
 
-/// The functions of the C library that may wait for a disk, a lock or a terminal. All calls go through here, so that
-/// ``BlockingCalls`` sees them. A test finds direct calls in the sources.
+/// The functions of the C library that may wait for a disk, a lock or a terminal. All calls go through this type or
+/// ``Disk``, so that ``BlockingCalls`` sees them. A test finds direct calls in the sources.
 package enum System {
     package static func access(_ path: UnsafePointer<CChar>, _ mode: Int32) -> Int32 {
         BlockingCalls.check("access")

@@ -1,5 +1,5 @@
 #if !Encryption
-    // The declarations that the trait adds, so that the compiler can say what is missing.
+    // Placeholders for the declarations that the trait adds, so that the compiler names the missing trait.
 
     /// Needs the trait `Encryption`.
     @available(

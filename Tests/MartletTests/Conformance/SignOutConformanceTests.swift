@@ -77,7 +77,7 @@ import Testing
             seen.append(event)
             if event == .revoked { break }
         }
-        #expect(seen.contains(.revocationFailed("the server has not answered within 5 s")))
+        #expect(seen.contains(.revocationFailed("the server has not responded within 5 s")))
         #expect(app.backend.revoked.count == 1)
     }
 

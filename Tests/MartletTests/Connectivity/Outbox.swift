@@ -39,7 +39,8 @@ actor Outbox {
     }
 
     /// Sends the waiting messages, one after another. Call it after a launch, after ``add(_:)`` and after a sign-in.
-    /// - Returns: The messages that the server has refused. They are no longer kept.
+    /// - Returns: The messages that the server has refused. They are no longer kept. If a message could not be sent
+    ///   after that, it waits, and the next call tries again.
     @discardableResult
     func send() async throws -> [PostMessage] {
         guard !isSending else { return [] }
@@ -51,7 +52,10 @@ actor Outbox {
                 try await client.send(message)
             } catch {
                 // Only a response from the server means that it does not want the message.
-                guard error.response != nil, !error.isRetryable, !error.needsSignIn else { throw error }
+                guard error.response != nil, !error.isRetryable, !error.needsSignIn else {
+                    if refused.isEmpty { throw error }
+                    return refused
+                }
                 refused.append(message)
             }
             try keep(waiting.filter { $0 != message })

@@ -53,7 +53,8 @@ import Testing
             let outbox = try Outbox(file: file, client: try await Self.client(transport))
             for text in ["bad", "good"] { try await outbox.add(text) }
             #expect(try await outbox.send().map(\.text) == ["bad"])
-            try await outbox.add("late")
+            for text in ["bad again", "late"] { try await outbox.add(text) }
+            #expect(try await outbox.send().map(\.text) == ["bad again"])
             await #expect(throws: NetworkError.self) { try await outbox.send() }
             #expect(await outbox.waiting.map(\.text) == ["late"])
             try await outbox.clear()

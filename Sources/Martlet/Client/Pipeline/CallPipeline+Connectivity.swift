@@ -2,8 +2,7 @@ extension CallPipeline {
     /// Waits until the network returns, if a call could not leave the device.
     ///
     /// If the device seems to have a network after all, such as one without a route to the server, the request is sent
-    /// again when the network changes, or after a pause, which doubles each time. The wait ends with the call's
-    /// session.
+    /// again after a pause, which doubles each time. The wait ends with the call's session.
     /// - Returns: Whether the call may be sent again; `false` if it does not wait, or has waited long enough.
     /// - Throws: ``SessionError`` if the session of the call has ended.
     func waitForConnectivity(_ call: inout CallState) async throws -> Bool {

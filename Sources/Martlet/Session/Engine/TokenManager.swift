@@ -310,10 +310,10 @@ extension TokenManager {
     ) async -> SessionStateMachine.WaiterReply {
         let deadline = time.uptime + policy.storeTimeout
         let reply = await wait { machine, waiter, _ in
-            let start = epoch ?? unattended?.start(in: machine)
+            let start = epoch ?? unattended?.permittedEpoch(in: machine)
             let reply = machine.signedIn(
                 record, deadlines: deadlines, since: start, isUnattended: unattended != nil, by: waiter)
-            if reply == .wait { unattended?.hasChangedSession(in: machine) }
+            if reply == .wait { unattended?.recordSessionChange(in: machine) }
             return reply
         }
         // A command-line tool may exit now, and its next start must not restore an earlier session.
@@ -362,7 +362,7 @@ extension TokenManager {
         }
         let ending = await revocations.finish(revocation, within: max(deadline - time.uptime, .zero))
         if ending == .late || !hasEnded && ending == .confirmed {
-            publish(.revocationFailed("the server has not answered within \(limit.inSeconds.shortText) s"))
+            publish(.revocationFailed("the server has not responded within \(limit.inSeconds.shortText) s"))
         }
         return hasEnded && (ending == .confirmed || ending == .nothing && ended.wasSignedOut)
     }
@@ -396,7 +396,7 @@ extension TokenManager {
             // A user who has signed in since stays signed in.
             if core.machine.signInEpoch <= start {
                 core.machine.signedOut(at: now)
-                unattended?.hasChangedSession(in: core.machine)
+                unattended?.recordSessionChange(in: core.machine)
             }
             return ended
         }
@@ -533,7 +533,9 @@ extension TokenManager {
     var supersededOwner: CallOwner? {
         guard let unattended = unattendedSignIn else { return nil }
         return core.withLock { core in
-            guard let epoch = unattended.start(in: core.machine), epoch != core.machine.epoch else { return nil }
+            guard let epoch = unattended.permittedEpoch(in: core.machine), epoch != core.machine.epoch else {
+                return nil
+            }
             return CallOwner(epoch: epoch, signInState: .signedOut)
         }
     }

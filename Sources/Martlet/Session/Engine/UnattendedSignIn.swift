@@ -25,7 +25,7 @@ final class UnattendedSignIn: Sendable {
     /// The epoch in which a step of this sign-in may start a session; `nil` for any epoch. If no user is signed in, any
     /// will do, because no session is replaced. There are two exceptions: a user has signed in or out since the start,
     /// or a session has expired since. The user may sign in again, and must not be replaced.
-    func start(in machine: borrowing SessionStateMachine) -> Int? {
+    func permittedEpoch(in machine: borrowing SessionStateMachine) -> Int? {
         let epoch = epoch.withLock { $0 }
         guard machine.session == nil, machine.attendedEpoch <= epoch else { return epoch }
         // -1 matches no epoch: an expiry starts no new one, so comparing epochs would not detect it.
@@ -33,7 +33,7 @@ final class UnattendedSignIn: Sendable {
     }
 
     /// A step of this sign-in has started a session, which the next step may replace, or has ended one.
-    func hasChangedSession(in machine: borrowing SessionStateMachine) {
+    func recordSessionChange(in machine: borrowing SessionStateMachine) {
         let now = machine.epoch
         epoch.withLock { $0 = now }
     }

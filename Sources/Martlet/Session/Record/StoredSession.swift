@@ -82,7 +82,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
         set { members.account = newValue }
     }
 
-    /// Set while the fate of the refresh token is unknown: it was sent without a response yet, or another process may
+    /// Set while the fate of the refresh token is unknown: it was sent and has no response yet, or another process may
     /// have sent it or its predecessor, too.
     package var journal: RefreshJournal? {
         get { storage.members.journal }
@@ -153,7 +153,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
     }
 }
 
-/// The user of a session, as far as the app wants Martlet to remember.
+/// The data about a session's user that the app stores with the session.
 public struct SessionAccount: Sendable, Hashable, Codable {
     /// The user's ID at the backend.
     public var userID: String?
