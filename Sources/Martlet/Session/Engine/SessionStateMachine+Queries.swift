@@ -57,6 +57,8 @@ extension SessionStateMachine {
         despite failure: RefreshError, for owner: CallOwner, at now: Duration
     ) -> Result<Credential, SessionError> {
         if let error = mismatch(with: owner) { return .failure(error) }
+        // The session may have expired since the caller was resumed.
+        if self.session == nil, case .expired(let reason, _) = absence { return .failure(.expired(reason)) }
         guard let session, session.isUsable(at: now) else { return .failure(.refreshFailed(failure)) }
         return .success(session.credential)
     }

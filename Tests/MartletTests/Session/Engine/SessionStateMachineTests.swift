@@ -142,6 +142,15 @@ import Testing
         #expect(machine.tokenRequested(by: 2, at: .zero) == .token(credential(record)))
     }
 
+    @Test("a caller whose refresh has failed is told if its session has expired by then") func expiredSinceFailure() {
+        var (machine, record) = signedIn(Tokens(accessToken: "only"))
+        let owner = machine.callOwner
+        let failure = RefreshError(.offline, description: "")
+        #expect(machine.credential(despite: failure, for: owner, at: .zero) == .success(credential(record)))
+        _ = machine.tokenRejected(record.stamp, reportedBy: 1, at: .zero)
+        #expect(machine.credential(despite: failure, for: owner, at: .zero) == .failure(.expired(.noRefreshToken)))
+    }
+
     @Test("without a refresh token, a forced refresh fails") func nothingToRefreshWith() {
         var (machine, record) = signedIn(Tokens(accessToken: "only"))
         let error = RefreshError(.refresher, description: "there is no refresh token")
