@@ -144,7 +144,15 @@ extension Facts {
         let isTold = events.contains { position, life, event in
             life == call.life && event == .orderedByClock && call.position < position && position < change.position
         }
-        return isTold && wallClockChanges.contains { call.position < $0 && $0 < other.position }
+        return isTold && wallClockChanges.contains { clockReading(of: call) < $0 && $0 < other.position }
+    }
+
+    /// The position at which the clock gave a sign-in or sign-out its place in the order. If the process could not
+    /// store its former sign-in, that is the one of the former.
+    private func clockReading(of call: Call) -> Int {
+        let former = calls.last { $0.life == call.life && $0.startsSession && $0.position < call.position }
+        guard let former, isStoredLate(former) else { return call.position }
+        return former.position
     }
 
     /// Whether a process has reported that only its clock ordered a sign-in or sign-out.
@@ -163,7 +171,7 @@ extension Facts {
         let arrival = start.arrived ?? start.position
         return calls.contains { ending in
             guard ending.kind.endsSessions, isTold || isOrderedByClock(ending) else { return false }
-            if wallClockChanges.contains(where: { ending.position < $0 && $0 < arrival }) { return true }
+            if wallClockChanges.contains(where: { clockReading(of: ending) < $0 && $0 < arrival }) { return true }
             return isTold && ending.life != start.life && time(ending.arrived ?? ending.position) == time(arrival)
         }
     }
