@@ -97,7 +97,7 @@ extension Invariant {
                 return facts.time(end) == facts.time(call.position)
                     && (isLate || facts.hasTrouble(other.life, from: other.position, to: end))
             }
-            if isFollowed || facts.isEndedByWrongClock(family) { continue }
+            if isFollowed || call.map(facts.givesWay) == true || facts.isEndedByWrongClock(family) { continue }
             for entry in facts.history.entries {
                 guard case .settles(let life, let state, _, let stored) = entry.what else { continue }
                 if case .signedIn(let session) = state, facts.family(of: session.id) == family, stored != nil {
@@ -135,6 +135,17 @@ extension Facts {
     func isStoredLate(_ call: Call) -> Bool {
         guard let family = call.family, let response = call.response?.position else { return false }
         return (store.durable[TokenName(family: family, number: 0)] ?? .max) > response
+    }
+
+    /// Whether a guest who could not be stored gives way to a user of another process, who may have been taken over from
+    /// a former library.
+    fileprivate func givesWay(_ guest: Call) -> Bool {
+        guard guest.isAutomatic, isStoredLate(guest) else { return false }
+        return calls.contains { other in
+            guard other.life != guest.life, !other.isAutomatic, other.position < guest.end else { return false }
+            if case .adoption = other.kind { return true }
+            return other.startsSession
+        }
     }
 
     /// Whether a process could not write its sign-in, ordered it by its clock after a later one, and reported that. The
