@@ -30,8 +30,16 @@ struct Step: Sendable {
             calling("a call without a network, undecoded") { _ = try await client.data(for: GetPage()) },
             calling("a call without a network, JSONDecoder") { _ = try await client.send(GetPage()) },
             calling("a call without a network, MartletJSONDecoder") { _ = try await fastClient.send(GetPage()) },
-            masking("mask 7 MB of hostile text, in 10 KB", bytes: 10_000),
-            masking("mask 7 MB of hostile text, in 1 MB", bytes: 1_000_000),
+            masking("mask 7 MB of hostile text, in 10 KB", texts, bytes: 10_000) { Redaction.redact($0) },
+            masking("mask 7 MB of hostile text, in 1 MB", texts, bytes: 1_000_000) { Redaction.redact($0) },
+            masking("mask 4 MB of hostile URLs, in 10 KB", paths, bytes: 10_000) {
+                Redaction.redactURL("https://h/" + $0)
+            },
+            masking("mask 4 MB of hostile URLs, in 1 MB", paths, bytes: 1_000_000) {
+                Redaction.redactURL("https://h/" + $0)
+            },
+            masking("mask 4 MB of hostile forms, in 10 KB", forms, bytes: 10_000) { Redaction.redactForm($0[...]) },
+            masking("mask 4 MB of hostile forms, in 1 MB", forms, bytes: 1_000_000) { Redaction.redactForm($0[...]) },
         ]
     }
 
@@ -86,16 +94,23 @@ struct Step: Sendable {
         }
     }
 
-    /// Masks texts that open objects, quotes and elements without an end.
-    ///
-    /// Each repetition masks a megabyte of each text in pieces of `bytes`. If the time is linear in the length of a
-    /// text, two such steps take the same time.
-    private static func masking(_ name: String, bytes: Int) -> Step {
-        let pieces = ["token:{", "password:[\"", "password=a,", "a<token>b</x>", "<password a=\"", "'cookie=\"", "://"]
-        let texts = pieces.map { String(repeating: $0, count: bytes / $0.utf8.count) }
+    /// Texts that open objects, quotes and elements without an end.
+    private static let texts = [
+        "token:{", "password:[\"", "password=a,", "a<token>b</x>", "<password a=\"", "'cookie=\"", "://",
+    ]
+    /// Long paths and queries of secret names, of escapes, and of objects without an end.
+    private static let paths = ["a/token=", "%2570assword/", "?token=%7Btoken%3D", "//a@"]
+    private static let forms = ["password[a]", "pin%5B%5D=a&", "a=%7B%22token%22%3A&", "%25"]
+
+    /// Masks a megabyte of each text per repetition, in strings of `bytes`. If the time is linear in the length of a
+    /// string, two such steps take the same time.
+    private static func masking(
+        _ name: String, _ pieces: [String], bytes: Int, _ mask: @escaping @Sendable (String) -> String
+    ) -> Step {
+        let strings = pieces.map { String(repeating: $0, count: bytes / $0.utf8.count) }
         return Step(name: name, counted: (1, 2)) { repetitions in
             for _ in 0..<(repetitions * 1_000_000 / bytes) {
-                for text in texts where Redaction.redact(text) == "" { throw UnexpectedResultError() }
+                for string in strings where mask(string) == "" { throw UnexpectedResultError() }
             }
         }
     }

@@ -99,9 +99,20 @@ extension Facts {
         }
     }
 
-    /// Whether the wall clock was set after a token was issued and before a process read it, or a newer one, from the
-    /// disk. The process estimates the age of what it reads by that clock.
-    func hasWrongAge(_ token: TokenName, in life: Life, before last: Int) -> Bool {
+    /// Whether a process takes a token for older than it is, because the wall clock was set forward; see
+    /// ``looksYounger(_:in:before:)``.
+    func looksOlder(_ token: TokenName, in life: Life, before last: Int) -> Bool {
+        isRead(token, by: life, after: advances, before: last)
+    }
+
+    /// Whether a process takes a token for younger than it is, because the wall clock was set back after the token was
+    /// issued and before the process read it, or a newer one, from the disk. The process estimates the age of what it
+    /// reads by that clock.
+    func looksYounger(_ token: TokenName, in life: Life, before last: Int) -> Bool {
+        isRead(token, by: life, after: setbacks, before: last)
+    }
+
+    private func isRead(_ token: TokenName, by life: Life, after changes: [Int], before last: Int) -> Bool {
         let issued = sends.filter { $0.token.next == token }.compactMap(\.committed).min()
         // A former library's session is older than all else.
         let start = token.family == former?.family ? nil : start(of: token.family)
@@ -109,9 +120,9 @@ extension Facts {
         return events.contains { position, other, event in
             guard other == life, time(position) <= time(last) else { return false }
             switch event {
-            case .restored(let stamp?), .storeRecovered(let stamp?), .adopted(let stamp):
+            case .restored(let stamp?), .adopted(let stamp):
                 return stamp.rotation >= token.number && family(of: stamp.session) == token.family
-                    && wallClockChanges.contains { stored < $0 && $0 < position }
+                    && changes.contains { stored < $0 && $0 < position }
             default: return false
             }
         }
@@ -150,6 +161,27 @@ extension Facts {
         }?.completed
     }
 
+    /// The refusal of the last refresh token of a session that a process has sent, if the process knows it.
+    func lastRefusal(of family: Int, in life: Life, before position: Int) -> Send? {
+        let last = sends.filter { $0.life == life && $0.token.family == family && $0.decidedAt < position }
+            .max { $0.decidedAt < $1.decidedAt }
+        // The process may have taken the response although it was late.
+        guard let last, last.refused != nil, last.brokeOff == nil, last.delivered == last.end, last.end < position
+        else { return nil }
+        return last
+    }
+
+    /// Whether the store showed a process the mark of an expiry since it last showed it the session.
+    func hasReadExpiry(of family: Int, in life: Life, before position: Int) -> Bool {
+        let last = store.operations.last {
+            $0.life == life && $0.found?.family == family && $0.requested < position
+        }
+        return history.entries[((last?.requested ?? -1) + 1)..<position].contains { entry in
+            guard case .disk(life, .read(.ended(let mark))) = entry.what else { return false }
+            return mark.expiry != nil
+        }
+    }
+
     /// Whether the successor that this refresh returned, or should have returned, was not stored in time.
     func isUnsaved(_ send: Send) -> Bool {
         guard send.committed != nil else { return false }
@@ -166,7 +198,11 @@ extension Facts {
         // The successor was not stored in time. Or it was no longer wanted, and neither the journal nor the deletion of
         // the record could be written.
         guard let stored = store.durable[send.token.next], stored < send.position else {
-            return spender.death != nil || hasTrouble(spender.life, from: spender.prepared, to: send.position)
+            let write = store.operations.first {
+                $0.life == spender.life && $0.isUpdate && $0.requested > spender.end
+            }
+            let isKilled = spender.death.map { $0 < send.position && (write?.completed ?? .max) > $0 } ?? false
+            return isKilled || hasTrouble(spender.life, from: spender.prepared, to: write?.completed ?? send.position)
         }
         return hasTrouble(spender.life, from: spender.position, to: stored)
             || hasTrouble(send.life, from: stored, to: send.position)

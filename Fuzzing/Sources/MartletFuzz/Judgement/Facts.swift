@@ -90,7 +90,9 @@ struct Facts {
     private(set) var events: [(position: Int, life: Life, event: SessionEvent)] = []
     private(set) var store = StoreHistory()
     private(set) var jumps: [(position: Int, duration: Duration)] = []
-    private(set) var wallClockChanges: [Int] = []
+    /// The positions at which the wall clock was set back, and those at which it was set forward.
+    private(set) var setbacks: [Int] = []
+    private(set) var advances: [Int] = []
     /// The positions at which the network came back, and those at which it went.
     private(set) var reconnections: [Int] = []
     private(set) var disconnections: [Int] = []
@@ -166,7 +168,6 @@ struct Facts {
         case .event(let life, let event): events.append((position, life, event))
         case .disk(let life, let event): add(event, of: life, at: position)
         case .jumps(let duration): addJump(by: duration, at: position)
-        case .setsWallClock: wallClockChanges.append(position)
         case .connects(let isConnected):
             if isConnected { reconnections.append(position) } else { disconnections.append(position) }
         case .plainRequest(let life, let cookie, _): plainRequests.append((position, life, cookie))
@@ -182,6 +183,8 @@ struct Facts {
         case .accountTokens(let call, let token): accountSignIns.append((call, token))
         case .removesFormer: formerRemoval = position
         case .notesAdoption: adoptionNotes.append(position)
+        case .setsWallClock(let seconds):
+            if seconds < 0 { setbacks.append(position) } else { advances.append(position) }
         case .repairs: repaired = position
         default: break
         }

@@ -30,6 +30,24 @@ extension Invariant {
         return nil
     }
 
+    static let failuresAreShared = Invariant(
+        rule: "When a refresh has failed, no caller goes on waiting for it."
+    ) { facts in
+        for (end, life, event) in facts.events {
+            guard case .refreshFailed(let stamp, _, _) = event else { continue }
+            // The clock may have jumped before the report.
+            let failed = facts.time(end) - facts.jump(before: end)
+            let late = facts.calls.first { call in
+                guard call.kind == .token || call.kind == .renewal, call.life == life,
+                    call.held == facts.family(of: stamp.session), call.end < .max
+                else { return false }
+                return facts.time(call.position) < failed && facts.elapsed(from: end, to: call.end) > .zero
+            }
+            if let late { return "call \(late.number) still waited after the refresh had failed" }
+        }
+        return nil
+    }
+
     static let cancelledAtOnce = Invariant(
         rule:
             "A cancelled call returns at once; a sign-in that is in force and a sign-out return when the store has answered."
@@ -69,7 +87,7 @@ extension Invariant {
                     $0.exchange.token == token && $0.exchange.status == 401 && $0.exchange.life == call.life
                         && $0.position < position
                 }
-                if wait > .zero, !isRejected {
+                if wait > .zero, !isRejected || !facts.isReplacing(token, during: call, until: position) {
                     return "call \(call.number) waited \(wait.text), although \(token.text) was valid"
                 }
             case (.request, .failed(.refreshFailed))
@@ -84,22 +102,27 @@ extension Invariant {
     static let unavailableIsNotSignedOut = Invariant(
         rule: "A call is told that no user is signed in only after a sign-out or a terminal error from the server."
     ) { facts in
-        for call in facts.calls where call.accountStep == nil {
+        // The upgrade of a guest fails in this way if there is no guest.
+        for call in facts.calls where call.accountStep == nil && call.kind != .login {
             switch call.response?.reply {
             case .refused(.signedOut), .failed(.signInRequired): break
             default: continue
             }
             guard let position = call.response?.position,
-                let session = call.heldOrStored(in: facts)
+                let (session, since) = call.heldOrStored(in: facts)
             else { continue }
-            let isRefused = facts.sends.contains {
-                $0.token.family == session && ($0.refused?.position ?? .max) < position
+            // The session ended while the call waited.
+            let isChanging = facts.calls.contains {
+                $0.life == call.life && ($0.effect ?? .max) < position && call.position < $0.end
             }
-            // A sign-in whose record cannot be written deletes the earlier record.
-            let isEnded = facts.calls.contains {
-                $0.kind.endsSessions && $0.position < position && facts.precedes(session, endOf: $0)
+            if isChanging || facts.standings(in: call.life, from: call.position, to: position).contains(.signedOut) {
+                continue
             }
-            if isRefused || isEnded { continue }
+            // A process that is killed in that moment reports nothing more.
+            let isKilled = facts.store.deaths[call.life].map { facts.holds($0, at: position) } ?? false
+            if call.situation == .unknown || isKilled, facts.store.hasLeft(session, from: since, to: position) {
+                continue
+            }
             return "call \(call.number) was told that no user is signed in, but the user of session \(session) is"
         }
         return nil
@@ -117,16 +140,18 @@ extension CallKind {
 }
 
 extension Facts.Call {
-    /// The session of the process when the call began, or that of the store if the process had not read it.
-    fileprivate func heldOrStored(in facts: Facts) -> Int? {
+    /// The session of the process when the call began, or that of the store if the process had not read it, and the
+    /// position from which it was there.
+    fileprivate func heldOrStored(in facts: Facts) -> (session: Int, since: Int)? {
         switch situation {
-        case .session(let family): return family
+        case .session(let family): return (family, position)
         case .unknown:
             // The result may come from a slow reading that began earlier.
             let reading = facts.store.operations.first {
                 $0.life == life && $0.requested < position && position < $0.completed ?? .max
             }
-            return facts.store.record(at: reading?.requested ?? position)?.family
+            let since = reading?.requested ?? position
+            return facts.store.record(at: since).map { ($0.family, since) }
         case .signedOut, .expired: return nil
         }
     }
@@ -241,6 +266,29 @@ extension Facts {
 }
 
 extension Facts {
+    /// Whether a refresh of a token, or of a newer one, was under way in the process of a call.
+    fileprivate func isReplacing(_ token: TokenName, during call: Call, until end: Int) -> Bool {
+        // A late response has brought new tokens, which are being written.
+        let isWriting = sends.contains { send in
+            guard send.life == call.life, send.token == token, send.isLate, send.committed != nil, send.brokeOff == nil,
+                let delivered = send.delivered, delivered < end
+            else { return false }
+            let known = events.first { position, life, event in
+                guard life == call.life, position > delivered, case .refreshSucceeded(let stamp) = event
+                else { return false }
+                return stamp.rotation == send.token.next.number && family(of: stamp.session) == token.family
+            }
+            return known.map { time($0.position) >= time(call.position) } ?? true
+        }
+        if isWriting { return true }
+        return events.contains { start, life, event in
+            guard life == call.life, case .refreshStarted(let stamp, _) = event, stamp.rotation >= token.number,
+                family(of: stamp.session) == token.family, time(start) <= time(end)
+            else { return false }
+            return endOfRefresh(after: start, in: life).reported >= time(call.position)
+        }
+    }
+
     /// The times at which a process let calls probe a token that was being replaced. It may have done so before the
     /// clock jumped, and reported it afterwards.
     fileprivate func probes(
@@ -288,24 +336,30 @@ extension Facts {
             $0.life == call.life && $0.token.family == family && $0.position < call.position
         }
         guard let token = handedOut.map(\.token).max(by: { $0.number < $1.number }),
-            let issued = issuedAt(token), time(end) < issued + .seconds(lifetime)
+            let issued = issuedAt(token, in: call.life), time(end) < issued + .seconds(lifetime)
         else { return nil }
-        return hasWrongAge(token, in: call.life, before: end) ? nil : token
+        return looksOlder(token, in: call.life, before: end) ? nil : token
     }
 
-    /// The time at which the server issued a token, as far as processes can know.
-    func issuedAt(_ token: TokenName) -> Duration? {
+    /// The time at which the server issued a token, as far as a process can know.
+    func issuedAt(_ token: TokenName, in life: Life) -> Duration? {
         if token.number > 0 {
-            let sends = sends.filter { $0.token.next == token && $0.committed != nil }
-            guard let send = sends.min(by: { $0.committed ?? 0 < $1.committed ?? 0 }) else { return nil }
-            // A process that may have slept since it called the refresher takes the tokens for as old as that call.
-            let arrived = send.delivered.map { time($0) - time(send.decidedAt) } ?? .zero
-            let maySleep = send.isLate || arrived >= script.requestLimit
-            return time(maySleep ? send.decidedAt : send.committed ?? 0)
+            // Within the grace period, several processes may have got the token.
+            let grants = sends.filter { $0.token.next == token && $0.committed != nil }
+            let own = grants.filter { $0.life == life && $0.delivered != nil && $0.brokeOff == nil }
+            return (own.isEmpty ? grants : own).map(issueTime).min()
         }
         if let former, token.family == former.family { return former.expiry == .stated ? .zero : nil }
         guard let start = start(of: token.family) else { return script.start == .fresh ? .zero : nil }
         return time(start.position)
+    }
+
+    /// The time that the process of a refresh takes for the one at which the server issued the new tokens.
+    private func issueTime(of grant: Send) -> Duration {
+        // A process that may have slept since it called the refresher takes the tokens for as old as that call.
+        let arrived = grant.delivered.map { time($0) - time(grant.decidedAt) } ?? .zero
+        let maySleep = grant.isLate || arrived >= script.requestLimit
+        return time(maySleep ? grant.decidedAt : grant.committed ?? 0)
     }
 }
 

@@ -22,7 +22,7 @@ extension Invariant {
         for (position, exchange) in facts.requests {
             guard let token = exchange.token, facts.allowsRefresh(exchange.call),
                 let obtained = facts.obtainedAt(token, before: position),
-                !facts.hasWrongAge(token, in: exchange.life, before: position)
+                !facts.looksYounger(token, in: exchange.life, before: position)
             else { continue }
             // The process may have looked at the clock before it jumped. Dates in a record are rounded.
             let now = facts.time(position) - facts.jump(before: position) - .milliseconds(1)
@@ -58,7 +58,9 @@ extension Invariant {
             if cookie == token.family { continue }
             return "request \(exchange.call) carried \(token.text) and the cookie of session \(cookie)"
         }
-        let endings = facts.endings.map { ($0.life, $0.family, $0.effect, Int.max) } + facts.reportedEndings
+        let endings =
+            facts.endings.map { ($0.life, $0.family, $0.effect, Int.max) } + facts.reportedEndings
+            + facts.reportedSwitches
         for (life, family, end, back) in endings {
             let late = facts.requests.first { position, exchange in
                 exchange.life == life && exchange.cookie == family && position < back
@@ -262,7 +264,7 @@ extension Facts {
     func isSignIn(_ number: Int) -> Bool { call(number)?.kind == .login }
 
     /// The latest time at which a process that sends a token can have received it.
-    fileprivate func obtainedAt(_ token: TokenName, before last: Int) -> Duration? {
+    func obtainedAt(_ token: TokenName, before last: Int) -> Duration? {
         if token.number > 0 {
             return sends.filter { $0.token.next == token && $0.delivered ?? .max < last }.compactMap { send in
                 send.hasWaitedUnread(in: self) ? time(send.position) : send.delivered.map(timeOfNotice)

@@ -56,8 +56,8 @@ extension Facts {
         _ token: TokenName, for call: Call, from arrival: Duration, to end: Int
     ) -> Bool {
         if let lifetime = script.lifetime {
-            guard let issued = issuedAt(token), time(end) < issued + .seconds(lifetime),
-                !hasWrongAge(token, in: call.life, before: end)
+            guard let issued = issuedAt(token, in: call.life), time(end) < issued + .seconds(lifetime),
+                !looksOlder(token, in: call.life, before: end)
             else { return true }
         }
         if script.requiresSavedTokens, hasTrouble(call.life, from: call.position, to: end) { return true }
@@ -110,7 +110,8 @@ extension Facts {
     fileprivate func endOfProbes(of token: TokenName, since start: Int, in life: Life) -> Duration? {
         var ends = [endOfRefresh(after: start, in: life).earliest]
         if let lifetime = script.lifetime {
-            guard let issued = issuedAt(token), !hasWrongAge(token, in: life, before: history.entries.count - 1)
+            guard let issued = issuedAt(token, in: life),
+                !looksOlder(token, in: life, before: history.entries.count - 1)
             else { return nil }
             ends.append(issued + .seconds(lifetime))
         }
@@ -205,17 +206,42 @@ extension Facts {
                 return position > call.position && holds(position, at: call.end)
             }
         // The new token has come, and did not last until it could be used.
-        case .timedOut where failure.description.contains("access token"): return script.lifetime != nil
-        // The store may not confirm an expiry.
+        case .timedOut where failure.description.contains("access token"):
+            guard let lifetime = script.lifetime else { return false }
+            let tokens = own.count { position, _, event in
+                position > call.position && holds(position, at: call.end) && event.bringsTokens
+            }
+            return tokens >= 2 || time(call.end) - time(call.position) >= .seconds(lifetime)
+                || script.interceptor != .none && time(call.end) > time(call.position)
+        // The store may not confirm an expiry, until it does or has other tokens.
         case .storage:
-            let isRefused = sends.contains { $0.life == call.life && ($0.refused?.position ?? .max) < call.end }
-            if isRefused { return true }
+            let isOpen = sends.contains { send in
+                guard send.life == call.life, let refused = send.refused?.position, refused < call.end
+                else { return false }
+                return !own.contains { position, _, event in
+                    refused < position && position < call.position && (event.isExpiry || event.bringsTokens)
+                }
+            }
+            if isOpen { return true }
         default: break
         }
+        let start = startOfSharedRequest(of: call)
         return own.contains { position, _, event in
             guard case .refreshFailed(_, failure, _) = event, holds(position, at: call.end) else { return false }
-            return !own.contains { $0.position > position && $0.position < call.position && $0.event.bringsTokens }
+            return !own.contains { $0.position > position && $0.position < start && $0.event.bringsTokens }
         }
+    }
+
+    /// The position at which the first of the calls began whose request this call may have joined.
+    private func startOfSharedRequest(of call: Call) -> Int {
+        guard case .shared(let resource) = call.kind else { return call.position }
+        // A call may join one that has joined another.
+        let joined = calls.filter { other in
+            guard other.life == call.life, case .shared(let same) = other.kind, same.number == resource.number
+            else { return false }
+            return other.position < call.position && call.position < other.end
+        }
+        return joined.map(startOfSharedRequest).min() ?? call.position
     }
 
     /// Whether the code of the app has made a call within another one, with which it is cancelled.
@@ -240,6 +266,8 @@ extension Facts {
             return others.contains { $0.accountStep == .signIn(account) || $0.accountStep == .signOut(account) }
         }
         if others.contains(where: { ($0.effect ?? .max) < end }) { return true }
+        // Another process has ended the session of a sign-in that its own has not reported yet.
+        if let family = call.family, store.hasLeft(family, from: call.position, to: end) { return true }
         let standings = standings(in: call.life)
         return zip(standings, standings.dropFirst()).contains { former, next in
             next.position > call.position && holds(next.position, at: end) && next.possible != former.possible
@@ -254,8 +282,10 @@ extension Facts {
 }
 
 extension SessionEvent {
+    fileprivate var isExpiry: Bool { if case .expired = self { true } else { false } }
+
     /// Whether the process has other tokens from then on.
-    fileprivate var bringsTokens: Bool {
+    var bringsTokens: Bool {
         switch self {
         case .restored, .signedIn, .adopted, .refreshSucceeded: true
         default: false

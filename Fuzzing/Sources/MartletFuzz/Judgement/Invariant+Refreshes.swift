@@ -35,6 +35,58 @@ extension Invariant {
         return nil
     }
 
+    static let lostLocksSpendNothing = Invariant(
+        rule: "A process whose lock another one has taken over sends no token before it requests the lock again."
+    ) { facts in
+        for send in facts.sends {
+            guard let loss = facts.takeover(of: send.life, before: send.decidedAt),
+                // The process may have looked at its lock at the same moment.
+                facts.elapsed(from: loss, to: send.decidedAt - 1) > .zero
+            else { continue }
+            return "refresh \(send.number) sent \(send.token.text) after the lock had been taken over at "
+                + "\(facts.time(loss).text)"
+        }
+        return nil
+    }
+
+    static let refusedTokensAreNotResent = Invariant(
+        rule: "A process does not send a token again that the server has refused."
+    ) { facts in
+        for send in facts.sends {
+            let former = facts.sends.last {
+                $0.life == send.life && $0.token == send.token && $0.refused != nil && $0.isResultKnown
+                    && $0.end < send.decidedAt
+            }
+            guard let former,
+                // If the store or its lock does not let the process confirm the refusal, it asks the server once more.
+                !facts.hasTrouble(send.life, from: former.end, to: send.decidedAt),
+                !facts.store.hasLockTrouble(former, before: send.decidedAt),
+                !facts.hasFailedToLock(send.life, from: former.end, to: send.decidedAt),
+                !facts.isReset(send.life, from: former.end, to: send.decidedAt)
+            else { continue }
+            return "refresh \(send.number) sent \(send.token.text), which the server had refused"
+        }
+        return nil
+    }
+
+    static let journalsComeFirst = Invariant(
+        rule: "A refresh token is sent only after the record notes it, unless the disk or its lock fails."
+    ) { facts in
+        for send in facts.sends where facts.store.journals(of: send.token, before: send.decidedAt).isEmpty {
+            let start = facts.events.last { position, life, event in
+                guard life == send.life, position < send.decidedAt, case .refreshStarted(let stamp, _) = event
+                else { return false }
+                return stamp.rotation == send.token.number && facts.family(of: stamp.session) == send.token.family
+            }
+            let first = min(start?.position ?? .max, send.prepared)
+            if facts.hasTrouble(send.life, from: first, to: send.decidedAt) { continue }
+            // Another process may have removed the note of a process without the lock.
+            if facts.store.sentWithoutLock(send) { continue }
+            return "refresh \(send.number) sent \(send.token.text), which the record did not note"
+        }
+        return nil
+    }
+
     static let reuseHasACause = Invariant(
         rule: "The server receives no spent token without a crash, a lost response, a lost lock or a disk failure."
     ) { facts in
@@ -77,11 +129,38 @@ extension Invariant {
         return facts.delayedCall.map { "call \($0) was not sent at once, although it waits for no refresh" }
     }
 
+    static let refreshesStartEarly = Invariant(
+        rule: "A call that uses a token in the last tenth of its life, or in its last minute, starts a refresh."
+    ) { facts in
+        guard let seconds = facts.script.lifetime else { return nil }
+        let lifetime = Duration.seconds(seconds)
+        let leeway = min(SessionPolicy().maximumLeeway, lifetime / 10)
+        for call in facts.calls where call.kind == .token {
+            guard case (let end, .token(let token))? = call.response, call.held == token.family,
+                let obtained = facts.obtainedAt(token, before: end),
+                !facts.looksYounger(token, in: call.life, before: end),
+                facts.time(call.position) > obtained + lifetime - leeway,
+                // A process that is killed reports nothing more.
+                facts.store.deaths[call.life].map({ facts.time($0) > facts.time(end) }) ?? true
+            else { continue }
+            let isStarted = facts.events.contains { position, life, event in
+                guard life == call.life, case .refreshStarted(let stamp, _) = event else { return false }
+                return stamp.rotation == token.number && facts.family(of: stamp.session) == token.family
+                    && facts.holds(position, at: end)
+            }
+            if !isStarted { return "call \(call.number) got \(token.text) near its expiry, and started no refresh" }
+        }
+        return nil
+    }
+
     static let lostRotationHasACause = Invariant(rule: "A rotation is lost only after a lost response or a crash.") {
         facts in
         for (position, life, family, reason) in facts.expiries where reason == .rotationLost {
             // The end of a session that another process has started since then ends this session too.
-            let followers = facts.sends.filter { $0.life != life && facts.isFollowed(family, by: $0.token.family) }
+            let followers = facts.sends.filter {
+                $0.life != life && facts.isFollowed(family, by: $0.token.family)
+                    && facts.hasReadExpiry(of: family, in: life, before: position)
+            }
             let families = Set(followers.map(\.token.family)).union([family])
             let refusals = facts.sends.filter {
                 families.contains($0.token.family) && ($0.refused?.position ?? .max) < position
@@ -116,7 +195,7 @@ extension Invariant {
             if isAdopted { continue }
             // The journal was not written or not read.
             if facts.hasTrouble(spender.life, from: spender.prepared, to: spender.position)
-                || facts.hasTrouble(life, from: spender.prepared, to: refused.position)
+                || facts.hasTrouble(life, from: refusal.prepared, to: refused.position)
                 || facts.store.hasLockTrouble(spender, before: position)
                 || facts.store.sentWithoutLock(refusal)
             {
@@ -134,7 +213,7 @@ extension Invariant {
     ) { facts in
         for send in facts.sends {
             guard let committed = send.committed, let delivered = send.delivered, committed < delivered,
-                send.brokeOff == nil, facts.store.deaths[send.life] == nil, !facts.isRefused(send.token.family),
+                send.brokeOff == nil, !facts.mayDropTokens(of: send, since: delivered),
                 // A refresher that heeds its cancellation returns at once, without the tokens.
                 send.abandoned.map({ facts.time($0) < facts.time(delivered) }) ?? true
             else { continue }
@@ -179,6 +258,27 @@ extension Invariant {
         return facts.earlyRefresh
     }
 
+    static let backoffIsBounded = Invariant(
+        rule:
+            "A backoff doubles from 1 s to 60 s, unless the server asks for more; without a network it is 1 s at most."
+    ) { facts in
+        let policy = SessionPolicy()
+        var failures: [Life: Int] = [:]
+        for (_, life, event) in facts.events {
+            if event.bringsTokens { failures[life] = 0 }
+            guard case .refreshFailed(_, let failure, let backoff) = event else { continue }
+            failures[life, default: 0] += 1
+            let doublings = min(failures[life, default: 1] - 1, 6)
+            var limit = min(policy.maximumBackoff, policy.firstBackoff * (1 << doublings))
+            if let asked = failure.retryAfter, asked > .zero { limit = min(asked, policy.maximumRetryAfter) }
+            if failure.kind == .offline { limit = min(limit, .seconds(1)) }
+            if backoff > limit {
+                return "process \(life.process) waits \(backoff.text) after a failure, and not at most \(limit.text)"
+            }
+        }
+        return nil
+    }
+
     static let nextUserIsNotHeldUp = Invariant(
         rule: "A refresh waits for the one before only while the store or its lock keeps that waiting."
     ) { facts in
@@ -221,6 +321,17 @@ extension Invariant {
 }
 
 extension Facts {
+    /// Whether a process may have dropped the tokens that it received at a position: it was killed before it could have
+    /// stored or revoked them, or the server had ended their session, as far as the process knew.
+    fileprivate func mayDropTokens(of send: Send, since delivered: Int) -> Bool {
+        let write = store.operations.first { $0.life == send.life && $0.isUpdate && $0.requested > delivered }
+        let hadTrouble = hasTrouble(send.life, from: delivered, to: write?.completed ?? history.entries.count - 1)
+        if isRefused(send.token.family, before: hadTrouble ? .max : delivered) { return true }
+        guard let death = store.deaths[send.life] else { return false }
+        // The store answers within 10 s, and an attempt to revoke tokens takes 30 s.
+        return hadTrouble || elapsed(from: delivered, to: death) <= .seconds(45)
+    }
+
     /// Whether a process has revoked a session, or has tried to.
     fileprivate func isRevoked(_ family: Int) -> Bool {
         history.entries.contains { entry in
@@ -253,6 +364,28 @@ extension Facts {
     /// The positions from a time on.
     fileprivate func positions(since time: Duration) -> PartialRangeFrom<Int> {
         (history.entries.indices.first { self.time($0) >= time } ?? history.entries.count)...
+    }
+
+    /// The position at which another process took over the lock of this one, if this one has not requested it again.
+    fileprivate func takeover(of life: Life, before position: Int) -> Int? {
+        for index in (0..<position).reversed() {
+            guard case .disk(let other, let event) = history.entries[index].what else { continue }
+            switch event {
+            case .tookOverLock(let name) where other != life && Life(named: name) == life: return index
+            case .requested(.lock), .locked, .tookOverLock, .failed(.lock, _, _), .unlocked:
+                if other == life { return nil }
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    /// Whether a process reported in an interval that it could not acquire the lock.
+    fileprivate func hasFailedToLock(_ life: Life, from first: Int, to last: Int) -> Bool {
+        events.contains { position, other, event in
+            guard other == life, first < position, position < last, case .storeLockFailed = event else { return false }
+            return true
+        }
     }
 
     /// Whether a process has requested the lock and has not got it before a position.
@@ -289,7 +422,9 @@ extension Facts {
         let first = requests.first { position, exchange in
             guard !allowsRefresh(exchange.call), seen.insert(exchange.call).inserted, let call = call(exchange.call)
             else { return false }
+            // An event stream opens a new connection after the pause if the tokens were withheld.
             return call.held != nil && changes(in: call.life, at: call.position).isEmpty
+                && !isWithheld(in: call.life, at: call.position)
                 && elapsed(from: call.position, to: position) > .zero
         }
         return first?.exchange.call
@@ -310,7 +445,9 @@ extension Facts {
     /// one, which another process may have sent if this one had lost the lock or released it after a time limit.
     fileprivate func isInDoubt(_ token: TokenName, because send: Send, at position: Int) -> Bool {
         let hasLockTrouble = store.hasLockTrouble(send, before: position)
-        if send.token.next == token { return hasLockTrouble || send.abandoned != nil }
+        if send.token.next == token {
+            return hasLockTrouble || send.abandoned != nil && send.committed != nil && send.brokeOff == nil
+        }
         guard send.token == token else { return false }
         if send.isKnownUnsent { return hasLockTrouble || !isJournalRemoved(after: send) }
         return hasLockTrouble || !send.isResultKnown || isUnsaved(send)
@@ -378,7 +515,8 @@ extension Facts {
         }
         // No process knows the age of a former token.
         if let former, send.token == TokenName(family: former.family, number: 0) { return nil }
-        guard let issued = issuedAt(send.token), !hasWrongAge(send.token, in: send.life, before: send.position)
+        guard let issued = issuedAt(send.token, in: send.life),
+            !looksOlder(send.token, in: send.life, before: send.position)
         else { return nil }
         return start - issued < .seconds(lifetime) / 2 ? (start, never) : nil
     }

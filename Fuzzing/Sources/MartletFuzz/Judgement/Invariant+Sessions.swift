@@ -22,7 +22,9 @@ extension Invariant {
     static let endedSessionsSendNothing = Invariant(
         rule: "After its session has ended, a call sends nothing more, and gets nothing of what the server still sends."
     ) { facts in
-        let endings = facts.endings.map { ($0.life, $0.family, $0.effect, Int.max) } + facts.reportedEndings
+        let endings =
+            facts.endings.map { ($0.life, $0.family, $0.effect, Int.max) } + facts.reportedEndings
+            + facts.reportedSwitches
         for (life, family, end, back) in endings {
             let calls = facts.requests.filter {
                 $0.exchange.life == life && $0.exchange.token?.family == family && $0.position < back
@@ -43,8 +45,13 @@ extension Invariant {
         guard case .settles(_, _, _, let stored?) = facts.history.entries.last?.what,
             let family = facts.family(of: stored.id)
         else { return nil }
-        for ending in facts.endings
-        where ending.family == family && facts.store.deaths[ending.life].map({ $0 > ending.position }) != true {
+        for ending in facts.endings where ending.family == family {
+            // A process that was killed before it could repeat a failed step.
+            if let death = facts.store.deaths[ending.life], death > ending.position,
+                facts.hasTrouble(ending.life, from: ending.asked, to: death)
+            {
+                continue
+            }
             return "session \(family) is stored, although process \(ending.life.process) ended it "
                 + "at \(facts.time(ending.position).text)"
         }
@@ -54,9 +61,10 @@ extension Invariant {
     static let endedSessionsAreRevoked = Invariant(
         rule: "The tokens of a session that its user ended are revoked, unless the server stays out of reach."
     ) { facts in
-        let ended = facts.endings.filter { !facts.hasExpired(during: $0) }.map { ($0.life, $0.family) }
+        let ended = facts.endings.filter { !facts.hasExpired(during: $0) }.map { ($0.life, $0.family, $0.position) }
         // A process that is killed forgets what it had to revoke.
-        for (life, family) in ended + facts.refusedSignIns where facts.store.deaths[life] == nil {
+        for (life, family, end) in ended + facts.refusedSignIns
+        where !facts.diesBeforeRevoking(family, in: life, since: end) {
             var misses = 0
             let isRevoked = facts.history.entries.contains { entry in
                 switch entry.what {
@@ -92,11 +100,9 @@ extension Invariant {
         rule: "A session ends only because of a user's action or a terminal error from the server."
     ) { facts in
         for (position, life, family, reason) in facts.expiries
-        where !facts.sends.contains(where: { send in
-            // The end of a session that another process has started since then ends this session too.
-            (send.token.family == family || send.life != life && facts.isFollowed(family, by: send.token.family))
-                && (send.refused?.position ?? .max) < position
-        }) {
+        where facts.lastRefusal(of: family, in: life, before: position) == nil
+            && !facts.hasReadExpiry(of: family, in: life, before: position)
+        {
             return "process \(life.process) ended session \(family) (\(reason)), but the server had rejected nothing"
         }
         for (position, life, event) in facts.events {
@@ -104,9 +110,14 @@ extension Invariant {
             guard case .signedOutElsewhere(let session?) = event, let family = facts.family(of: session)
             else { continue }
             // A sign-in that could not be written yields to a sign-out that its process had not read.
-            let isLate = facts.start(of: family).map(facts.isStoredLate) ?? false
-            let isEnded = facts.calls.contains {
-                $0.life != life && ($0.effect ?? .max) < position && (isLate || facts.precedes(family, endOf: $0))
+            let start = facts.start(of: family)
+            let isLate = start.map(facts.isStoredLate) ?? false
+            let isEnded = facts.calls.contains { other in
+                guard other.life != life, (other.effect ?? .max) < position,
+                    other.family != family || facts.mayBeWithdrawn(other)
+                else { return false }
+                return facts.precedes(family, endOf: other)
+                    || isLate && start.map { facts.isUnknown(other, to: $0) } == true
             }
             if isEnded || facts.isEndedByWrongClock(family) { continue }
             return
@@ -221,15 +232,33 @@ extension Facts {
 
 extension Facts {
     /// The sign-ins whose tokens a process has got and not used.
-    fileprivate var refusedSignIns: [(Life, Int)] {
+    fileprivate var refusedSignIns: [(Life, Int, Int)] {
         calls.compactMap { call in
-            guard let family = call.family, call.hasArrived else { return nil }
-            switch call.response?.reply {
+            guard let family = call.family, let arrived = call.arrived, let (end, reply) = call.response
+            else { return nil }
+            switch reply {
             case .refused(.sessionChanged), .refused(.signedOut), .refused(.cancelled), .failed(.sessionChanged):
-                return (call.life, family)
+                return (call.life, family, max(end, arrived))
+            // A response at the very moment of the time limit may be dropped.
+            case .failed(.cancelled) where time(arrived) - time(call.position) < NetworkConfig().timeout:
+                return (call.life, family, max(end, arrived))
             default: return nil
             }
         }
+    }
+
+    /// Whether a process was killed before it could have made the next of its six attempts to revoke a session.
+    fileprivate func diesBeforeRevoking(_ family: Int, in life: Life, since end: Int) -> Bool {
+        guard let death = store.deaths[life] else { return false }
+        let misses = history.entries.indices.filter { index in
+            guard case .missesRevocation(life, family) = history.entries[index].what else { return false }
+            return true
+        }
+        let pauses: [Duration] = [.zero, .seconds(1), .seconds(4), .seconds(16), .seconds(64), .seconds(256)]
+        guard misses.count < pauses.count else { return false }
+        // The first attempt waits for the store, which answers within 10 s when it is well. An attempt takes 30 s.
+        let trouble = store.troubles.filter { $0.life == life && end < $0.to && $0.to < death }.map(\.to).max()
+        return elapsed(from: misses.last ?? trouble ?? end, to: death) <= pauses[misses.count] + .seconds(45)
     }
 
     /// Whether a session expired while its user was ending it. Its tokens need no revocation then.
@@ -257,7 +286,7 @@ extension Facts {
                     $0.kind.endsSessions && $0.life == change.life && $0.position < change.position
                         && !store.hasRead(change.life, from: first ?? -1, to: $0.position)
                 }
-            return isUnreadable || store.deaths[change.life].map { $0 > change.position } == true
+            return isUnreadable || diesBeforeRevoking(family, in: change.life, since: change.position)
                 || events.contains { position, other, event in
                     guard case .replacedUnreadableRecord = event else { return false }
                     return other == change.life && position > change.position
@@ -303,6 +332,21 @@ extension Facts {
                 return stamp.session == ended
             }
             return family(of: ended).map { (life, $0, position, back?.position ?? .max) }
+        }
+    }
+
+    /// The sessions that a process reported as replaced by another one, with the position of that report and the one at
+    /// which it had the session again.
+    var reportedSwitches: [(Life, Int, Int, Int)] {
+        Set(events.map(\.life)).flatMap { life -> [(Life, Int, Int, Int)] in
+            let all = standings(in: life)
+            return zip(all, all.dropFirst()).compactMap { former, next in
+                guard former.possible.count == 1, case .session(let family)? = former.possible.first, family > 0,
+                    !next.possible.contains(.session(family))
+                else { return nil }
+                let back = all.first { $0.position > next.position && $0.possible.contains(.session(family)) }
+                return (life, family, next.position, back?.position ?? .max)
+            }
         }
     }
 

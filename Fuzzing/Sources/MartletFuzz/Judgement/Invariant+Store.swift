@@ -13,7 +13,15 @@ extension Invariant {
             let source =
                 facts.sends.first { $0.life == life && $0.token.next == token }?.position
                 ?? facts.start(of: token.family)?.position ?? 0
-            if !facts.script.requiresSavedTokens, facts.hasTrouble(life, from: source, to: position) { continue }
+            let isReported = facts.events.contains { reported, other, event in
+                guard other == life, case .storeWriteFailed = event else { return false }
+                return reported > source && facts.holds(reported, at: position)
+            }
+            // A process that is killed in that moment reports nothing more.
+            let isKilled =
+                facts.store.deaths[life].map { facts.holds($0, at: position) } == true
+                && facts.hasTrouble(life, from: source, to: position)
+            if !facts.script.requiresSavedTokens, isReported || isKilled { continue }
             return
                 "process \(life.process) handed out \(token.text) at \(facts.time(position).text) before it was stored"
         }
@@ -56,10 +64,11 @@ extension Invariant {
                 // A sign-out needs no lock. Neither does ending a session that has already expired.
                 !facts.calls.contains(where: {
                     $0.life == change.life && ($0.effect ?? .max) < change.position
+                        && ($0.family != old.family || facts.mayBeWithdrawn($0))
                         && facts.precedes(old.family, endOf: $0)
                 }),
-                !facts.expiries.contains(where: {
-                    $0.life == change.life && $0.family == old.family && $0.position < change.position
+                !facts.reportedEndings.contains(where: { life, family, end, back in
+                    life == change.life && family == old.family && end < change.position && change.position < back
                 })
             else { continue }
             return
@@ -155,7 +164,7 @@ extension Facts {
         let isTold = events.contains { position, life, event in
             life == call.life && event == .orderedByClock && call.position < position && position < change.position
         }
-        return isTold && wallClockChanges.contains { clockReading(of: call) < $0 && $0 < other.position }
+        return isTold && setbacks.contains { clockReading(of: call) < $0 && $0 < other.position }
     }
 
     /// The position at which the clock gave a sign-in or sign-out its place in the order. If the process could not
@@ -182,7 +191,7 @@ extension Facts {
         let arrival = start.arrived ?? start.position
         return calls.contains { ending in
             guard ending.kind.endsSessions, isTold || isOrderedByClock(ending) else { return false }
-            if wallClockChanges.contains(where: { clockReading(of: ending) < $0 && $0 < arrival }) { return true }
+            if setbacks.contains(where: { clockReading(of: ending) < $0 && $0 < arrival }) { return true }
             return isTold && ending.life != start.life && time(ending.arrived ?? ending.position) == time(arrival)
         }
     }
@@ -199,21 +208,21 @@ extension Facts {
 
     /// Whether the process of a sign-in could not know that a sign-in or sign-out of another process came first. The
     /// process has not read the store since, or the other process may have written late.
-    fileprivate func isUnknown(_ other: Call, to call: Call) -> Bool {
+    func isUnknown(_ other: Call, to call: Call) -> Bool {
         guard other.life != call.life else { return false }
         return hasTrouble(other.life, from: other.position, to: other.end)
             || !store.hasRead(call.life, from: other.end, to: call.position)
     }
 
     /// Whether a sign-in was withdrawn, even if its process was killed before it could report that.
-    private func mayBeWithdrawn(_ call: Call) -> Bool {
+    func mayBeWithdrawn(_ call: Call) -> Bool {
         call.isWithdrawn || script.requiresSavedTokens && call.response == nil && store.deaths[call.life] != nil
     }
 
     /// Whether a process had a reason to delete a record.
     fileprivate func mayDelete(_ record: TokenName, _ change: StoreHistory.Change) -> Bool {
         let isUsersWish = calls.contains { call in
-            call.life == change.life && call.kind.endsSessions && call.position < change.position
+            call.life == change.life && (call.effect ?? .max) < change.position
                 && (call.family != record.family || mayBeWithdrawn(call)) && precedes(record.family, endOf: call)
         }
         if isUsersWish { return true }
@@ -226,9 +235,7 @@ extension Facts {
         {
             return true
         }
-        return sends.contains { send in
-            send.life == change.life && send.token.family == record.family && send.token.number >= record.number
-                && (send.refused?.position ?? .max) < change.position
-        }
+        let refusal = lastRefusal(of: record.family, in: change.life, before: change.position)
+        return refusal.map { $0.token.number >= record.number } ?? false
     }
 }
