@@ -161,7 +161,7 @@ extension Facts {
         }?.completed
     }
 
-    /// The refusal of the last refresh token of a session that a process has sent, if the process knows it.
+    /// The server's refusal of the last refresh token that a process sent for a session, if the process received it.
     func lastRefusal(of family: Int, in life: Life, before position: Int) -> Send? {
         let last = sends.filter { $0.life == life && $0.token.family == family && $0.decidedAt < position }
             .max { $0.decidedAt < $1.decidedAt }
@@ -171,12 +171,13 @@ extension Facts {
         return last
     }
 
-    /// Whether the store showed a process the mark of an expiry since it last showed it the session.
+    /// Whether a process has read the mark of an expiry since the session started and the process last read its record.
     func hasReadExpiry(of family: Int, in life: Life, before position: Int) -> Bool {
         let last = store.operations.last {
             $0.life == life && $0.found?.family == family && $0.requested < position
         }
-        return history.entries[((last?.requested ?? -1) + 1)..<position].contains { entry in
+        let first = last?.requested ?? start(of: family)?.position ?? -1
+        return history.entries[(first + 1)..<position].contains { entry in
             guard case .disk(life, .read(.ended(let mark))) = entry.what else { return false }
             return mark.expiry != nil
         }

@@ -274,9 +274,11 @@ extension Facts {
                 let delivered = send.delivered, delivered < end
             else { return false }
             let known = events.first { position, life, event in
-                guard life == call.life, position > delivered, case .refreshSucceeded(let stamp) = event
-                else { return false }
-                return stamp.rotation == send.token.next.number && family(of: stamp.session) == token.family
+                guard life == call.life, position > delivered else { return false }
+                switch event {
+                case .refreshSucceeded, .refreshDiscarded, .adopted, .signedIn, .signedOut, .expired: return true
+                default: return false
+                }
             }
             return known.map { time($0.position) >= time(call.position) } ?? true
         }

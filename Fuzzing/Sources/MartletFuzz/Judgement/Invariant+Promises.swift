@@ -212,7 +212,7 @@ extension Facts {
                 position > call.position && holds(position, at: call.end) && event.bringsTokens
             }
             return tokens >= 2 || time(call.end) - time(call.position) >= .seconds(lifetime)
-                || script.interceptor != .none && time(call.end) > time(call.position)
+                || script.interceptor != .none && time(call.end) - time(call.position) >= .seconds(lifetime) / 10
         // The store may not confirm an expiry, until it does or has other tokens.
         case .storage:
             let isOpen = sends.contains { send in
@@ -236,12 +236,12 @@ extension Facts {
     private func startOfSharedRequest(of call: Call) -> Int {
         guard case .shared(let resource) = call.kind else { return call.position }
         // A call may join one that has joined another.
-        let joined = calls.filter { other in
-            guard other.life == call.life, case .shared(let same) = other.kind, same.number == resource.number
-            else { return false }
-            return other.position < call.position && call.position < other.end
+        return calls.reversed().reduce(call.position) { start, other in
+            guard other.life == call.life, case .shared(let same) = other.kind, same.number == resource.number,
+                other.position < start, start < other.end
+            else { return start }
+            return other.position
         }
-        return joined.map(startOfSharedRequest).min() ?? call.position
     }
 
     /// Whether the code of the app has made a call within another one, with which it is cancelled.
@@ -266,8 +266,11 @@ extension Facts {
             return others.contains { $0.accountStep == .signIn(account) || $0.accountStep == .signOut(account) }
         }
         if others.contains(where: { ($0.effect ?? .max) < end }) { return true }
-        // Another process has ended the session of a sign-in that its own has not reported yet.
-        if let family = call.family, store.hasLeft(family, from: call.position, to: end) { return true }
+        // Another process has ended the session of this sign-in, and this process has not reported that yet.
+        let isEndedElsewhere = store.changes.contains {
+            $0.life != call.life && $0.old?.family == call.family && call.position < $0.position && $0.position < end
+        }
+        if call.family != nil, isEndedElsewhere { return true }
         let standings = standings(in: call.life)
         return zip(standings, standings.dropFirst()).contains { former, next in
             next.position > call.position && holds(next.position, at: end) && next.possible != former.possible
@@ -287,7 +290,7 @@ extension SessionEvent {
     /// Whether the process has other tokens from then on.
     var bringsTokens: Bool {
         switch self {
-        case .restored, .signedIn, .adopted, .refreshSucceeded: true
+        case .restored(.some), .signedIn, .adopted, .refreshSucceeded: true
         default: false
         }
     }

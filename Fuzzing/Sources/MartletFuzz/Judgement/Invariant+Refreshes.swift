@@ -72,15 +72,19 @@ extension Invariant {
     static let journalsComeFirst = Invariant(
         rule: "A refresh token is sent only after the record notes it, unless the disk or its lock fails."
     ) { facts in
-        for send in facts.sends where facts.store.journals(of: send.token, before: send.decidedAt).isEmpty {
+        for send in facts.sends {
+            let journals = facts.store.journals(of: send.token, before: send.decidedAt)
+            if journals.contains(where: { !$0.hasFailed && ($0.completed ?? .max) < send.decidedAt }) { continue }
             let start = facts.events.last { position, life, event in
                 guard life == send.life, position < send.decidedAt, case .refreshStarted(let stamp, _) = event
                 else { return false }
                 return stamp.rotation == send.token.number && facts.family(of: stamp.session) == send.token.family
             }
-            let first = min(start?.position ?? .max, send.prepared)
+            // The start may be reported after the update that would have written the journal.
+            let isUpdateOfRefresh = start.map { facts.holds($0.position, at: send.prepared) } ?? true
+            let first = min(start?.position ?? .max, isUpdateOfRefresh ? send.prepared : .max)
             if facts.hasTrouble(send.life, from: first, to: send.decidedAt) { continue }
-            // Another process may have removed the note of a process without the lock.
+            // Another process may have removed the journal of a process that holds no lock.
             if facts.store.sentWithoutLock(send) { continue }
             return "refresh \(send.number) sent \(send.token.text), which the record did not note"
         }
@@ -260,18 +264,20 @@ extension Invariant {
 
     static let backoffIsBounded = Invariant(
         rule:
-            "A backoff doubles from 1 s to 60 s, unless the server asks for more; without a network it is 1 s at most."
+            "A backoff is at most 1 s, then 2 s, and so on up to 60 s, unless the server asks for more; offline, it is at most 1 s."
     ) { facts in
         let policy = SessionPolicy()
         var failures: [Life: Int] = [:]
         for (_, life, event) in facts.events {
             if event.bringsTokens { failures[life] = 0 }
             guard case .refreshFailed(_, let failure, let backoff) = event else { continue }
-            failures[life, default: 0] += 1
-            let doublings = min(failures[life, default: 1] - 1, 6)
-            var limit = min(policy.maximumBackoff, policy.firstBackoff * (1 << doublings))
+            var limit = policy.firstBackoff
+            if failure.kind != .offline {
+                let earlier = failures[life] ?? 0
+                failures[life] = earlier + 1
+                limit = min(policy.maximumBackoff, policy.firstBackoff * (1 << min(earlier, 6)))
+            }
             if let asked = failure.retryAfter, asked > .zero { limit = min(asked, policy.maximumRetryAfter) }
-            if failure.kind == .offline { limit = min(limit, .seconds(1)) }
             if backoff > limit {
                 return "process \(life.process) waits \(backoff.text) after a failure, and not at most \(limit.text)"
             }

@@ -46,7 +46,7 @@ extension Invariant {
             let family = facts.family(of: stored.id)
         else { return nil }
         for ending in facts.endings where ending.family == family {
-            // A process that was killed before it could repeat a failed step.
+            // The process was killed before it could repeat the failed step.
             if let death = facts.store.deaths[ending.life], death > ending.position,
                 facts.hasTrouble(ending.life, from: ending.asked, to: death)
             {
@@ -257,8 +257,10 @@ extension Facts {
         let pauses: [Duration] = [.zero, .seconds(1), .seconds(4), .seconds(16), .seconds(64), .seconds(256)]
         guard misses.count < pauses.count else { return false }
         // The first attempt waits for the store, which answers within 10 s when it is well. An attempt takes 30 s.
-        let trouble = store.troubles.filter { $0.life == life && end < $0.to && $0.to < death }.map(\.to).max()
-        return elapsed(from: misses.last ?? trouble ?? end, to: death) <= pauses[misses.count] + .seconds(45)
+        let trouble = store.troubles.reduce(end) {
+            $1.life == life && $1.from <= $0 && $1.to < death ? max($0, $1.to) : $0
+        }
+        return elapsed(from: misses.last ?? trouble, to: death) <= pauses[misses.count] + .seconds(45)
     }
 
     /// Whether a session expired while its user was ending it. Its tokens need no revocation then.
@@ -338,11 +340,12 @@ extension Facts {
     /// The sessions that a process reported as replaced by another one, with the position of that report and the one at
     /// which it had the session again.
     var reportedSwitches: [(Life, Int, Int, Int)] {
-        Set(events.map(\.life)).flatMap { life -> [(Life, Int, Int, Int)] in
+        let lives = events.reduce(into: [Life]()) { if !$0.contains($1.life) { $0.append($1.life) } }
+        return lives.flatMap { life -> [(Life, Int, Int, Int)] in
             let all = standings(in: life)
             return zip(all, all.dropFirst()).compactMap { former, next in
                 guard former.possible.count == 1, case .session(let family)? = former.possible.first, family > 0,
-                    !next.possible.contains(.session(family))
+                    next.possible.contains(where: \.isSession), !next.possible.contains(.session(family))
                 else { return nil }
                 let back = all.first { $0.position > next.position && $0.possible.contains(.session(family)) }
                 return (life, family, next.position, back?.position ?? .max)
