@@ -29,22 +29,17 @@ package struct Location: Sendable, Hashable {
         func problem(_ what: String) -> Result<Location, InvalidRequestError> {
             .failure(InvalidRequestError("\"\(Redaction.redact(text).prefix(200))\" \(what)"))
         }
-        // `localhost:8080` has a scheme.
-        guard text.contains("://") else {
-            return problem("is not an absolute URL; write https:// before it, or http:// for a server on this machine.")
-        }
-        guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased() else {
-            return problem("is not a URL; write it as https://host/path, and percent-encode other characters.")
-        }
-        guard scheme == "https" || scheme == "http" else {
-            return problem("has a scheme other than http and https. Pass the https URL of the API.")
+        guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased(),
+            scheme == "https" || scheme == "http"
+        else {
+            return problem(schemeProblem(of: text))
         }
         guard components.user == nil, components.password == nil else {
             return .failure(
                 InvalidRequestError("A URL for \(components.host ?? "?") has a user name or password. Remove them."))
         }
         guard var host = components.percentEncodedHost?.lowercased(), !host.isEmpty else {
-            return problem("has no host.")
+            return problem(text.contains("://") ? "has no host." : schemeProblem(of: text))
         }
         if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
         guard isHost(host) else {
@@ -64,6 +59,18 @@ package struct Location: Sendable, Hashable {
                 authority: port == standardPort ? host : "\(host):\(port)",
                 path: path,
                 query: components.percentEncodedQuery))
+    }
+
+    /// The error text for a string that is not an http or https URL.
+    private static func schemeProblem(of text: String) -> String {
+        // In `localhost:8080`, the host is taken for a scheme.
+        if !text.contains("://") {
+            "is not an absolute URL; write https:// before it, or http:// for a server on this machine."
+        } else if URLComponents(string: text)?.scheme == nil {
+            "is not a URL; write it as https://host/path, and percent-encode other characters."
+        } else {
+            "has a scheme other than http and https. Pass the https URL of the API."
+        }
     }
 
     /// The URL of an endpoint's path below this base URL. See ``Endpoint/path`` for the rules.

@@ -94,7 +94,7 @@ struct BaseURLTests {
 
     @Test(
         "a base URL without a scheme gets a hint about both schemes",
-        arguments: ["127.0.0.1:8080", "localhost:8080", "api.example.com", "//h/v1"])
+        arguments: ["127.0.0.1:8080", "localhost:8080", "api.example.com", "//h/v1", "https:example.com"])
     func withoutScheme(text: String) {
         #expect(
             throws: InvalidRequestError(

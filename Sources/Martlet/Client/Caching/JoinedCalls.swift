@@ -106,7 +106,7 @@ extension NetworkClient {
         // An endpoint may compute its fields, so that another reading could give a request that does not match the key.
         let outcome = await calls.run(key) { [pipeline, call] in
             do throws(NetworkError) {
-                return .success(try await pipeline.perform(call, built: state))
+                return .success(try await pipeline.perform(call, built: BuiltCall(state)))
             } catch {
                 return .failure(error)
             }

@@ -54,13 +54,13 @@ final class CallPipeline: Sendable {
     ///
     /// A failure is reported to the observers here; a success is reported when the caller gets the result.
     @inline(never)
-    func perform(_ outgoing: OutgoingCall, built: CallState? = nil) async throws(NetworkError) -> CompletedCall {
+    func perform(_ outgoing: OutgoingCall, built: BuiltCall? = nil) async throws(NetworkError) -> CompletedCall {
         let monitor = outgoing.monitor
         var bodyOutlivesCall = false
         defer { if !bodyOutlivesCall { monitor?.finish() } }
         var call: CallState
         if let built {
-            call = built
+            call = built.state
         } else {
             let length = await outgoing.body?.measured()
             call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }

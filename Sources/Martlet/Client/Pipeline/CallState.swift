@@ -42,3 +42,11 @@ struct CallState: Sendable {
         cookieField = cookies?.adding(to: request, at: origin).headerFields[.cookie]
     }
 }
+
+/// A call whose request is built already: a class, so that an optional parameter takes a word and not the size of the
+/// state.
+final class BuiltCall: Sendable {
+    let state: CallState
+
+    init(_ state: CallState) { self.state = state }
+}
