@@ -157,7 +157,8 @@ package final class TimeLimits: Sendable {
     private func sleep(until deadline: Duration, _ state: inout State) {
         state.sleeper?.cancel()
         state.wakesAt = deadline
-        state.sleeper = Task { [weak self, time] in
+        // Detached: the task serves all callers, so it must not inherit the first one's task-local values.
+        state.sleeper = Task.detached(priority: Task.currentPriority) { [weak self, time] in
             guard (try? await time.sleep(until: deadline)) != nil else { return }
             self?.wake(for: deadline)
         }

@@ -307,7 +307,8 @@ struct Authorizer: Sendable {
 
     /// Notes whether an interceptor has put another credential in the place of the token. Then the response says
     /// nothing about the token. A token that an interceptor has moved elsewhere, or has put into another form within
-    /// its field, still counts.
+    /// its field, still counts. So does one that is nowhere in the fields: it may be in the body or in a signature. With
+    /// opaque tokens that live for seconds, the manager needs the rejections and acceptances of such calls.
     func noteReplacedToken(in request: HTTPRequest, for call: inout CallState) {
         guard call.context.stamp != nil, !carriesToken(request, for: call),
             let token = call.authorization.attached?.accessToken.reveal()

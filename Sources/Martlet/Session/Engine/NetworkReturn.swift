@@ -17,7 +17,7 @@ final class NetworkReturn: Sendable {
         guard let connectivity else { return }
         watch.withLock { watch in
             guard watch == nil else { return }
-            watch = Task { [weak self] in
+            watch = Task.detached(priority: Task.currentPriority) { [weak self] in
                 for await isConnected in connectivity.updates.dropFirst() where isConnected {
                     // Reset before the call: the refresh that it causes may fail and wait again.
                     self?.watch.withLock { $0 = nil }

@@ -53,6 +53,9 @@ final class Revocations: Sendable {
     }
 
     /// Starts the revocation of tokens without waiting for it.
+    ///
+    /// Its task inherits the task-local values of the code that ended the session. If that code is an interceptor, a
+    /// revoker that sends with the app's client would wait for the interceptor's slot otherwise.
     /// - Parameters:
     ///   - expiresAt: The uptime from which the access token is not sent; `nil` if its lifetime is unknown. A strict
     ///     server rejects a revocation with an expired token.

@@ -949,9 +949,10 @@ extension TokenManager {
         case .store(let task):
             submit(task, asked: machine.undecided(task))
         case .retryStore(let wait, let hasWork):
-            // Work on the store must not be lost, even if the app has released the manager.
+            // Work on the store must not be lost, even if the app has released the manager. The work may be that of
+            // several callers, so the task inherits no task-local values.
             let owner = hasWork ? self : nil
-            Task { [weak self, time] in
+            Task.detached(priority: Task.currentPriority) { [weak self, time] in
                 guard (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
                 (owner ?? self)?.transition { machine in machine.storeRetryDue() }
             }
@@ -965,7 +966,7 @@ extension TokenManager {
                 self.networkReturn.callOnce { [weak self] in self?.networkReturned() }
             }
         case .probe(let deadline):
-            Task { [weak self, time] in
+            Task.detached(priority: Task.currentPriority) { [weak self, time] in
                 guard (try? await time.sleep(until: deadline)) != nil else { return }
                 let now = time.uptime
                 self?.transition { machine in machine.probeDue(at: now) }
