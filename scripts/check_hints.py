@@ -29,6 +29,9 @@ LINES = {
     """,
     "URLSession": """
         let transport = URLSessionTransport()
+        let transport = URLSessionTransport(configuration: .ephemeral)
+        let transport = URLSessionTransport(configuration: URLSessionConfiguration.default)
+        let transport = URLSessionTransport.shared
         let store: AnyTokenStore = .userDefaults
         let store: AnyTokenStore = .userDefaults(key: "session")
         let former: FormerTokens = .userDefaults(accessToken: "access", refreshToken: "refresh")

@@ -8,8 +8,22 @@
             "needs the trait URLSession on Linux: add traits: [.defaults, \"URLSession\"] to the package martlet in Package.swift"
     )
     public struct URLSessionTransport {
+        /// Stands for `URLSessionConfiguration`, which Martlet does not import on Linux without the trait.
+        public enum Configuration {
+            case `default`, ephemeral
+        }
+
         /// Needs the trait `URLSession`.
         public init(tls: TLSSettings? = nil, proxy: ProxySettings? = nil) {}
+
+        /// Needs the trait `URLSession`.
+        public init(configuration: Configuration, tls: TLSSettings? = nil, proxy: ProxySettings? = nil) {}
+
+        /// Needs the trait `URLSession`.
+        public init(configuration: Any, tls: TLSSettings? = nil, proxy: ProxySettings? = nil) {}
+
+        /// Needs the trait `URLSession`.
+        public static var shared: Self { Self() }
     }
 #endif
 
@@ -27,5 +41,11 @@
             tls: TLSSettings? = nil, proxy: ProxySettings? = nil, allowsHTTP2: Bool = true,
             maximumConnectionsPerHost: Int = 8, connectTimeout: Duration = .seconds(30), maximumInflation: Int = 200
         ) {}
+
+        /// Needs the trait `AsyncHTTPClient`.
+        public init(client: Any, decodesContent: Bool, isolatedClient: Any? = nil) {}
+
+        /// Needs the trait `AsyncHTTPClient`.
+        public static var shared: Self { Self() }
     }
 #endif
