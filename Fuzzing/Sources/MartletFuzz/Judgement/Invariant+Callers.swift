@@ -91,7 +91,7 @@ extension Invariant {
                     return "call \(call.number) waited \(wait.text), although \(token.text) was valid"
                 }
             case (.request, .failed(.refreshFailed))
-            where !facts.requests.contains { $0.exchange.call == call.number }:
+            where !facts.isOfRefresher(call.number) && !facts.requests.contains { $0.exchange.call == call.number }:
                 return "call \(call.number) was refused unsent, although \(token.text) was valid"
             default: break
             }
@@ -270,13 +270,13 @@ extension Facts {
     fileprivate func isReplacing(_ token: TokenName, during call: Call, until end: Int) -> Bool {
         // A late response has brought new tokens, which are being written.
         let isWriting = sends.contains { send in
-            guard send.life == call.life, send.token == token, send.isLate, send.committed != nil, send.brokeOff == nil,
-                let delivered = send.delivered, delivered < end
+            guard send.life == call.life, send.token == token, send.isLate || send.abandoned != nil,
+                send.committed != nil, send.brokeOff == nil, let delivered = send.delivered, delivered < end
             else { return false }
             let known = events.first { position, life, event in
                 guard life == call.life, position > delivered else { return false }
                 switch event {
-                case .refreshSucceeded, .refreshDiscarded, .adopted, .signedIn, .signedOut, .expired: return true
+                case .refreshSucceeded, .adopted, .signedIn, .signedOut, .expired: return true
                 default: return false
                 }
             }

@@ -80,10 +80,11 @@ extension Invariant {
                 else { return false }
                 return stamp.rotation == send.token.number && facts.family(of: stamp.session) == send.token.family
             }
-            // The start may be reported after the update that would have written the journal.
-            let isUpdateOfRefresh = start.map { facts.holds($0.position, at: send.prepared) } ?? true
-            let first = min(start?.position ?? .max, isUpdateOfRefresh ? send.prepared : .max)
-            if facts.hasTrouble(send.life, from: first, to: send.decidedAt) { continue }
+            // The start may be reported after the store was asked, at the same moment or after a jump of the clock.
+            let first = start.map { start in
+                facts.positions(since: facts.time(start.position) - facts.jump(before: start.position)).lowerBound
+            }
+            if facts.hasTrouble(send.life, from: first ?? send.prepared, to: send.decidedAt) { continue }
             // Another process may have removed the journal of a process that holds no lock.
             if facts.store.sentWithoutLock(send) { continue }
             return "refresh \(send.number) sent \(send.token.text), which the record did not note"
