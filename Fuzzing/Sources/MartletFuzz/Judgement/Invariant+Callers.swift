@@ -338,18 +338,16 @@ extension Facts {
             $0.life == call.life && $0.token.family == family && $0.position < call.position
         }
         guard let token = handedOut.map(\.token).max(by: { $0.number < $1.number }),
-            let issued = issuedAt(token, in: call.life), time(end) < issued + .seconds(lifetime)
+            let issued = issuedAt(token), time(end) < issued + .seconds(lifetime)
         else { return nil }
         return looksOlder(token, in: call.life, before: end) ? nil : token
     }
 
-    /// The time at which the server issued a token, as far as a process can know.
-    func issuedAt(_ token: TokenName, in life: Life) -> Duration? {
+    /// The time at which the server issued a token, as far as processes can know.
+    func issuedAt(_ token: TokenName) -> Duration? {
         if token.number > 0 {
-            // Within the grace period, several processes may have got the token.
-            let grants = sends.filter { $0.token.next == token && $0.committed != nil }
-            let own = grants.filter { $0.life == life && $0.delivered != nil && $0.brokeOff == nil }
-            return (own.isEmpty ? grants : own).map(issueTime).min()
+            // Within the grace period, several processes may have got the token, also from the store.
+            return sends.filter { $0.token.next == token && $0.committed != nil }.map(issueTime).min()
         }
         if let former, token.family == former.family { return former.expiry == .stated ? .zero : nil }
         guard let start = start(of: token.family) else { return script.start == .fresh ? .zero : nil }

@@ -56,7 +56,7 @@ extension Facts {
         _ token: TokenName, for call: Call, from arrival: Duration, to end: Int
     ) -> Bool {
         if let lifetime = script.lifetime {
-            guard let issued = issuedAt(token, in: call.life), time(end) < issued + .seconds(lifetime),
+            guard let issued = issuedAt(token), time(end) < issued + .seconds(lifetime),
                 !looksOlder(token, in: call.life, before: end)
             else { return true }
         }
@@ -110,7 +110,7 @@ extension Facts {
     fileprivate func endOfProbes(of token: TokenName, since start: Int, in life: Life) -> Duration? {
         var ends = [endOfRefresh(after: start, in: life).earliest]
         if let lifetime = script.lifetime {
-            guard let issued = issuedAt(token, in: life),
+            guard let issued = issuedAt(token),
                 !looksOlder(token, in: life, before: history.entries.count - 1)
             else { return nil }
             ends.append(issued + .seconds(lifetime))

@@ -522,7 +522,7 @@ extension Facts {
         }
         // No process knows the age of a former token.
         if let former, send.token == TokenName(family: former.family, number: 0) { return nil }
-        guard let issued = issuedAt(send.token, in: send.life),
+        guard let issued = issuedAt(send.token),
             !looksOlder(send.token, in: send.life, before: send.position)
         else { return nil }
         return start - issued < .seconds(lifetime) / 2 ? (start, never) : nil
