@@ -32,7 +32,8 @@ final class JoinedCalls: Sendable {
         var writes = 0
         var joins = 0
 
-        mutating func leave(_ key: Key) {
+        mutating func leave(_ flight: SingleFlight<Outcome>, of key: Key) {
+            guard entries[key]?.flight === flight else { return }
             entries[key]?.callers -= 1
             if entries[key]?.callers == 0 { entries[key] = nil }
         }
@@ -50,8 +51,11 @@ final class JoinedCalls: Sendable {
     }
 
     /// Performs a call, or waits for an identical one that is under way.
+    /// - Parameter perform: Performs the call. Its parameter keeps further callers from joining it.
     /// - Returns: `nil` if the caller was cancelled. The call itself is cancelled with its last caller.
-    func run(_ key: Key, _ perform: @escaping @Sendable () async -> Outcome) async -> Outcome? {
+    func run(
+        _ key: Key, _ perform: @escaping @Sendable (_ close: @escaping @Sendable () -> Void) async -> Outcome
+    ) async -> Outcome? {
         let (key, flight) = state.withLock { state in
             var key = key
             key.writes = state.writes
@@ -62,9 +66,14 @@ final class JoinedCalls: Sendable {
             state.entries[key] = entry
             return (key, entry.flight)
         }
-        defer { state.withLock { $0.leave(key) } }
+        defer { state.withLock { $0.leave(flight, of: key) } }
         let joined = { @Sendable [self] in state.withLock { $0.joins += 1 } }
-        return await flight.run(joined: joined) { await Self.$isInside.withValue(true) { await perform() } }
+        let close = { @Sendable [self] in
+            state.withLock { state in
+                if state.entries[key]?.flight === flight { state.entries[key] = nil }
+            }
+        }
+        return await flight.run(joined: joined) { await Self.$isInside.withValue(true) { await perform(close) } }
     }
 
     /// The number of callers under way.
@@ -104,9 +113,10 @@ extension NetworkClient {
             statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
             connectivityTimeout: endpoint.connectivityTimeout)
         // An endpoint may compute its fields, so that another reading could give a request that does not match the key.
-        let outcome = await calls.run(key) { [pipeline, call] in
+        let outcome = await calls.run(key) { [pipeline, call] close in
             do throws(NetworkError) {
-                return .success(try await pipeline.perform(call, built: BuiltCall(state)))
+                let built = BuiltCall(state, cookieField: key.request.headerFields[.cookie], onOtherCookies: close)
+                return .success(try await pipeline.perform(call, built: built))
             } catch {
                 return .failure(error)
             }

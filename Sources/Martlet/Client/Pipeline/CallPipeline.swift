@@ -61,6 +61,7 @@ final class CallPipeline: Sendable {
         var call: CallState
         if let built {
             call = built.state
+            call.built = built
         } else {
             let length = await outgoing.body?.measured()
             call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }

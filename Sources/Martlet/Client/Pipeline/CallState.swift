@@ -24,6 +24,8 @@ struct CallState: Sendable {
     /// The `Cookie` field of the current attempt, with the cookies of the jar. It is read once, so that a response is
     /// never stored under cookies that its request did not have. Requests after a redirect read the jar again.
     private(set) var cookieField: String?
+    /// The call as it was built, if other callers may join it.
+    var built: BuiltCall?
     var expectation = ContinueExpectation()
 
     /// The body of the attempt under way; between attempts, that of the prepared request.
@@ -39,7 +41,9 @@ struct CallState: Sendable {
     }
 
     mutating func readCookies(for request: HTTPRequest, at origin: Origin) {
-        cookieField = cookies?.adding(to: request, at: origin).headerFields[.cookie]
+        guard let cookies else { return }
+        cookieField = cookies.adding(to: request, at: origin).headerFields[.cookie]
+        if let built, built.cookieField != cookieField { built.onOtherCookies() }
     }
 }
 
@@ -47,6 +51,12 @@ struct CallState: Sendable {
 /// state.
 final class BuiltCall: Sendable {
     let state: CallState
+    /// The `Cookie` field that the calls have in common.
+    let cookieField: String?
+    /// Called if the request is sent with other cookies, which the jar has got since.
+    let onOtherCookies: @Sendable () -> Void
 
-    init(_ state: CallState) { self.state = state }
+    init(_ state: CallState, cookieField: String?, onOtherCookies: @escaping @Sendable () -> Void) {
+        (self.state, self.cookieField, self.onOtherCookies) = (state, cookieField, onOtherCookies)
+    }
 }

@@ -85,7 +85,7 @@ import Testing
         }
         weak var life: Life?
         let run = { (held: Life) in
-            Task { await calls.run(key) { await perform(held) } }
+            Task { await calls.run(key) { _ in await perform(held) } }
         }
         let first = {
             let held = Life()
@@ -227,6 +227,38 @@ import Testing
         _ = await former.result
         _ = try await next.value
         #expect(app.transport.requests(to: "/a").map(\.bearer) == ["access-1", "access-2"])
+    }
+
+    @Test("C94: a call that waits for its slot and goes out with a cookie set since is joined by no further caller")
+    func changedCookies() async throws {
+        let (slot, gate, time) = (Gate(), Gate(), ManualTimeSource())
+        let transport = StubTransport { request in
+            guard request.path == "/me" else {
+                await slot.pass()
+                return .status(204, headers: [.setCookie: "sid=1; Max-Age=1; Path=/"])
+            }
+            await gate.pass()
+            return .counted(request, [:])
+        }
+        let client = Martlet.NetworkClient(
+            baseURL: "https://api.example.com",
+            config: config {
+                ($0.coalescesIdenticalCalls, $0.cookies, $0.time) = (true, CookieJar(), time)
+                $0.maximumConcurrentRequests = 1
+            }, transport: transport)
+        let session = Task { try await client.data(for: Call<NoContent>.get("/session")) }
+        await slot.waitForArrivals()
+        let former = Task { try await client.text(Visit("/me")) }
+        while client.pipeline.joined?.waiting != 2 { await Task.yield() }
+        slot.open()
+        _ = try await session.value
+        await gate.waitForArrivals()
+        time.advance(by: .seconds(2))
+        let next = Task { try await client.text(Visit("/me")) }
+        while client.pipeline.joined?.waiting != 1 { await Task.yield() }
+        gate.open()
+        #expect(try await former.value != next.value)
+        #expect(transport.requests(to: "/me").map { $0.headers[.cookie] } == ["sid=1", nil])
     }
 
     @Test("a hook may make the call that its own call performs") func insideHook() async throws {
