@@ -41,6 +41,8 @@ public final class BackgroundTransfers: Sendable {
         var launch: Task<BackgroundSession, any Error>?
         /// The transfers whose first attempt is being started.
         var starting: Set<UUID> = []
+        /// The number of times the app has removed all transfers.
+        var removals = 0
         /// Follows the state of the session.
         var watch: Task<Void, Never>?
         /// Stops the notifications about users who have gone.
@@ -143,9 +145,10 @@ public final class BackgroundTransfers: Sendable {
     }
 
     /// Removes all transfers, as ``remove(_:)`` does. Call it when the user of a client without a
-    /// ``/Martlet/TokenManager`` signs out.
+    /// ``/Martlet/TokenManager`` signs out. A transfer that is being started fails as cancelled.
     /// - Throws: ``/Martlet/StorageError`` if the list cannot be read.
     public func removeAll() async throws(StorageError) {
+        state.withLock { $0.removals += 1 }
         _ = await session()
         for record in try await list.all() { await remove(record.id) }
     }
@@ -232,7 +235,9 @@ public final class BackgroundTransfers: Sendable {
         try await begin(NewTransfer(id: id, kind: .download, endpoint: endpoint, body: nil, path: path))
     }
 
-    private func begin(_ transfer: NewTransfer) async throws(NetworkError) -> UUID {
+    private func begin(_ new: NewTransfer) async throws(NetworkError) -> UUID {
+        var transfer = new
+        transfer.removals = state.withLock(\.removals)
         // Even a transfer whose endpoint needs no session has an owner: its result belongs to the user who is signed in
         // now.
         let owner = client.tokens?.currentOwner ?? .unbound
@@ -276,6 +281,7 @@ public final class BackgroundTransfers: Sendable {
             of: transfer, unsent, authorization, path: transfer.path.map { folder.portable($0) })
         announcements.ownNew(record.id)
         try await list.add(record)
+        guard state.withLock(\.removals) == transfer.removals else { throw CancellationError() }
         try await attempts.start(record, request, authorization.stamp, in: session)
     }
 

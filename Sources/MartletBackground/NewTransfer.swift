@@ -16,6 +16,8 @@ struct NewTransfer: Sendable {
     /// The file that is uploaded, or the path of the downloaded one; `nil` for an upload whose body is not a file of
     /// the app.
     let path: String?
+    /// The number of times the app had removed all transfers when it asked for this one.
+    var removals = 0
 
     /// Throws an error if the transfer cannot be performed in the background.
     func check() async throws {

@@ -316,6 +316,25 @@ struct BackgroundOwnerConformanceTests {
         }
     }
 
+    @Test("C97: removeAll() also ends a transfer that is being started") func removedWhileStarting() async throws {
+        try await TransferWorld.with { world in
+            let (gate, transfers) = (Gate(), try await world.launch(nil))
+            let upload = Call<NoContent>(
+                .put, "/notes/7", body: body(behind: gate), authentication: AuthenticationRequirement.none)
+            let starting = Task { await error { try await transfers.upload(upload) } }
+            await gate.waitForArrivals()
+            try await transfers.removeAll()
+            gate.open()
+            guard case .cancelled = await starting.value else {
+                Issue.record("the transfer has begun")
+                return
+            }
+            await world.run(transfers, world.openServer)
+            #expect(try await transfers.transfers == [])
+            #expect(world.names == [] && world.daemon.state.withLock { $0.requests.isEmpty })
+        }
+    }
+
     // MARK: - Records
 
     #if DEBUG
