@@ -15,7 +15,9 @@ extension NetworkClient {
     public func curlCommand(for endpoint: any Endpoint, textLimit: Int = 4096) throws(NetworkError) -> String {
         let outgoing = OutgoingCall(
             endpoint, body: endpoint.body, start: pipeline.makeStart(.ifSignedIn, as: .unbound))
-        let call = try pipeline.build(outgoing, length: outgoing.body?.measure())
+        var call = try pipeline.build(outgoing, length: outgoing.body?.measure())
+        let built = call
+        pipeline.authorizer?.markCredentials(in: &call.request, of: built)
         let type = call.request.headerFields[.contentType]
         let shown = call.body.map {
             ObservedBody(contentType: type ?? $0.contentType, length: $0.length, bytes: $0.bytes)

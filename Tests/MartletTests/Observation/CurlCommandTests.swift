@@ -22,6 +22,12 @@ import Testing
                 == "curl https://api.example.com/a --header 'Accept: text/html' --header 'X-Empty;'")
     }
 
+    @Test("masks the token that an endpoint puts into a field of its own") func tokenElsewhere() async throws {
+        let app = try await App.signedIn()
+        let call = Call<NoContent>.get("/me", headers: [.init("X-Ticket")!: "access-1"])
+        #expect(try app.client.curlCommand(for: call).contains("X-Ticket: <redacted>"))
+    }
+
     @Test("shows a text up to a limit, and a file name for other bytes") func bodies() throws {
         let json = request(.post, "/a", [.contentType: "application/json"])
         #expect(
