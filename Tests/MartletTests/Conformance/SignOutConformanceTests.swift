@@ -106,7 +106,7 @@ import Testing
         let app = try await App.signedIn()
         if isExpired { app.time.advance(by: .seconds(3601)) }
         app.backend.beforeLogout { _ in .status(status) }
-        let isConfirmed = try await app.time.advance(by: .seconds(1)) {
+        let isConfirmed = try await app.time.advance(by: .milliseconds(100)) {
             await app.tokens.signOut(waitingForServer: .seconds(86_400))
         }
         #expect(!isConfirmed)
