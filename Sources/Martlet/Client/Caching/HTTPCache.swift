@@ -15,7 +15,7 @@ internal import HTTPTypes
 /// - A call that writes removes the stored responses for its URL and for the URL that it is redirected to, unless the
 ///   server responds with a 4xx or 5xx without a redirect.
 /// - A request controls the cache with its own `Cache-Control` (RFC 9111, section 5.2.1): `no-cache` asks the server,
-///   `no-store` stores nothing, and `only-if-cached` does not use the network. With `stale-if-error`, in a request or a
+///   `no-store` stores nothing, and `only-if-cached` sends no request. With `stale-if-error`, in a request or a
 ///   response, a stale response replaces a failure (RFC 5861). If the request has `no-cache`, `stale-if-error` in a
 ///   response is ignored.
 ///

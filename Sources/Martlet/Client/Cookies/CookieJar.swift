@@ -34,7 +34,7 @@ public final class CookieJar: Sendable {
     var timesEmptied: Int { emptied.withLock { $0 } }
 
     /// Removes all cookies. Call it when the user of a client without a ``TokenManager`` signs out. Calls under way
-    /// then neither send nor set cookies, and downloads under way keep no bytes if they break off.
+    /// then neither send nor set cookies, and downloads under way of no user keep no bytes if they break off.
     public func removeAll() {
         store.withLock { store in
             emptied.withLock { $0 += 1 }
