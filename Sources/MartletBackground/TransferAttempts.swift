@@ -34,7 +34,9 @@ final class TransferAttempts: Sendable {
     func authorize(
         _ request: inout HTTPRequest, _ requirement: AuthenticationRequirement, at origin: Origin, as owner: CallOwner
     ) async throws(SessionError) -> TransferAuthorization {
-        guard let tokens = client.tokens else { return TransferAuthorization(owner: .noUser) }
+        guard let tokens = client.tokens else {
+            return TransferAuthorization(owner: try await client.storedOwner(of: owner))
+        }
         var stamp: SessionStamp?
         // RFC 9110, section 9.3.8.
         if requirement != .none, request.method != .trace, tokens.mayCarryToken(to: origin) {
@@ -44,7 +46,7 @@ final class TransferAttempts: Sendable {
                 return TransferAuthorization(owner: .noUser)
             }
         }
-        let owner = try await tokens.storedOwner(of: owner)
+        let owner = try await client.storedOwner(of: owner)
         if let stamp, stamp.session != owner.session { throw .sessionChanged }
         if owner.session == nil, requirement == .required { throw .signedOut }
         return TransferAuthorization(owner: owner, stamp: stamp)

@@ -74,3 +74,13 @@ extension CallPipeline {
         return resolved
     }
 }
+
+extension NetworkClient {
+    /// The stored form of a call's owner. The owner of a client without a manager has no session, and its generation
+    /// ends with the process.
+    /// - Throws: An error if the owner has ended.
+    package func storedOwner(of owner: CallOwner) async throws(SessionError) -> StoredOwner {
+        guard let tokens else { return .noUser }
+        return try await tokens.storedOwner(of: owner)
+    }
+}

@@ -95,23 +95,17 @@ final class CallCookies: Sendable {
         self.signIn = signIn
         self.time = time
         let (manager, epoch) = (owner.manager, owner.state.epoch)
-        let own = signIn.map { CookieSpace.signIn($0.number) }
+        let space = CookieSpace(owner)
+        // The store may contain a session, or another process may start one. That session must not get the cookies of a
+        // sign-in.
+        spaces =
+            signIn.map { signIn in
+                let own = CookieSpace.signIn(signIn.number)
+                return (carriesToken || owner.state.session == nil ? [space, own] : [own], own)
+            } ?? ([space], space)
         guard let session = owner.state.session, let tokens = keepers.tokens else {
-            // The store may contain a session, or another process may start one. That session must not get the cookies
-            // of a sign-in.
-            let guest =
-                switch owner.state.signInState {
-                case .unknown: CookieSpace.unread(manager, epoch: epoch)
-                default: CookieSpace.guest(manager, epoch: epoch)
-                }
             if owner.state.signInState == .signedOut { jar.withStore { $0.settle(manager, epoch: epoch) } }
-            self.spaces = own.map { ([guest, $0], $0) } ?? ([guest], guest)
             return
-        }
-        if let own {
-            self.spaces = (carriesToken ? [.session(session), own] : [own], own)
-        } else {
-            self.spaces = ([.session(session)], .session(session))
         }
         // A session that has already ended must not get the cookies of earlier calls.
         let follower = jar.withStore { store in

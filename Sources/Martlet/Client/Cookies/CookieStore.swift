@@ -12,6 +12,15 @@ enum CookieSpace: Hashable, Sendable {
     /// The cookies of a sign-in that starts this session.
     case upcoming(SessionID)
 
+    /// The cookies of an owner.
+    init(_ owner: ResponseOwner) {
+        switch owner.state.signInState {
+        case .session(let session): self = .session(session)
+        case .unknown: self = .unread(owner.manager, epoch: owner.state.epoch)
+        case .unbound, .signedOut, .expired: self = .guest(owner.manager, epoch: owner.state.epoch)
+        }
+    }
+
     /// Whether expired cookies are kept: with them, a response to the sign-in removes cookies that were set before it.
     var keepsExpired: Bool {
         if case .signIn = self { true } else { false }

@@ -133,11 +133,11 @@ extension NetworkClient {
             #if canImport(CryptoKit) || Encryption
                 if let problem = options.check?.problem { throw problem }
             #endif
-            let owner = await storedOwner(of: owner)
+            // If the session of the call has ended, the call neither resumes kept bytes nor keeps any for a later call.
+            let stored = (try? await storedOwner(of: owner)) ?? .unreadStore
             receiver = try await DownloadReceiver(
-                to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: owner),
-                isAnonymous: owner == .noUser, tokens: tokens,
-                mayKeepBytes: { [pipeline] in pipeline.keepers.mayKeepBytes(of: owner, since: timesEmptied) })
+                to: path, options, of: requestText(of: endpoint),
+                for: PartialDownloadOwner(stored, in: pipeline.keepers, since: timesEmptied))
         } catch {
             monitor?.finish()
             let failure = AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
@@ -202,29 +202,12 @@ extension NetworkClient {
         return try await download(endpoint, to: url.path, options: options, monitor: monitor, progress: progress)
     }
 
-    /// The owner of the kept bytes. If the session of the call has ended, this is ``StoredOwner/unreadStore``, so that
-    /// the call neither resumes kept bytes nor keeps any for a later call.
-    private func storedOwner(of owner: CallOwner) async -> StoredOwner {
-        guard let tokens else { return .noUser }
-        return (try? await tokens.storedOwner(of: owner)) ?? .unreadStore
-    }
-
-    /// A fingerprint of the endpoint, its header fields and the owner. A kept download resumes only with the same
-    /// fingerprint. It is stored on the disk in place of the URL, which may be private.
-    private func resumeFingerprint(of endpoint: any Endpoint, for owner: StoredOwner) -> String {
-        let account =
-            switch owner {
-            case .noUser: ""
-            // The bytes could be another user's.
-            case .unreadStore: UUID().uuidString
-            // An empty ID does not tell two users apart.
-            case .session(let session, let userID): userID.flatMap { $0.isEmpty ? nil : $0 } ?? session.rawValue
-            }
+    /// The endpoint and its header fields. A kept download resumes only with the same ones.
+    private func requestText(of endpoint: any Endpoint) -> String {
         // A header field of the endpoint may select another representation with the same `Last-Modified` date.
         let fields = endpoint.headers.map { "\($0.name.canonicalName): \($0.value)" }.joined(separator: "\n")
-        let text =
-            "\(endpoint.method) \(baseURL.text) \(endpoint.path.text) \(endpoint.query.encoded) \(fields.shortFingerprint) \(account)"
-        return String(text.fingerprint, radix: 16)
+        return
+            "\(endpoint.method) \(baseURL.text) \(endpoint.path.text) \(endpoint.query.encoded) \(fields.shortFingerprint)"
     }
 
     /// Deletes the bytes that ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not
@@ -237,18 +220,5 @@ extension NetworkClient {
     /// Deletes the bytes that are kept for this location. See ``discardPartialDownload(to:)-(String)``.
     public func discardPartialDownload(to url: URL) async {
         await discardPartialDownload(to: url.path)
-    }
-}
-
-extension ResponseKeepers {
-    /// Whether a download that breaks off may leave its bytes for a later one.
-    /// - Parameter timesEmptied: How often the jar and the cache had been emptied when the download began.
-    fileprivate func mayKeepBytes(of owner: StoredOwner, since timesEmptied: TimesEmptied) -> Bool {
-        switch owner {
-        case .session: true
-        case .noUser: timesEmptied == self.timesEmptied
-        // No later download could resume them.
-        case .unreadStore: false
-        }
     }
 }

@@ -14,31 +14,24 @@ final class DownloadReceiver: ResponseReceiver {
     let outlivesCall = false
     private let partial: PartialDownload
     private let options: DownloadOptions
+    private let owner: PartialDownloadOwner
+    /// Identifies the request and the owner of its bytes. Only bytes with the same fingerprint are resumed.
     private let resumeFingerprint: String
-    /// Whether the call has no account, so that all its credentials decide which bytes it may resume. With an account,
-    /// only those that replace the session's token do.
-    private let isAnonymous: Bool
-    private let tokens: TokenManager?
-    private let mayKeepBytes: @Sendable () -> Bool
     private let state: Locked<State>
     /// The owner of the response that is being received.
-    private let owner = Locked(CallOwner.unbound)
+    private let responseOwner = Locked(CallOwner.unbound)
     /// Each access to the file runs here.
     private let queue: BlockingQueue
     private let hold: DownloadHold
 
     /// - Parameters:
-    ///   - resumeFingerprint: Identifies the endpoint, its header fields and the account. Only bytes with the same
-    ///     fingerprint are resumed.
-    ///   - isAnonymous: Whether the call has no account. It then resumes only bytes that a call with the same
-    ///     credentials has kept.
-    ///   - tokens: The manager of the call's session. The download ends with that session.
-    ///   - mayKeepBytes: Whether a call that fails may still leave bytes behind.
+    ///   - request: The endpoint and its header fields. Only bytes of the same request and owner are resumed.
+    ///   - owner: The owner of the bytes that the download leaves behind.
     init(
-        to path: String, _ options: DownloadOptions, resumeFingerprint: String, isAnonymous: Bool = false,
-        tokens: TokenManager? = nil, steps: FileSteps = .unobserved, activity: SharedActivity? = .downloads,
-        time: any TimeSource = .system, mayKeepBytes: @escaping @Sendable () -> Bool = { true }
+        to path: String, _ options: DownloadOptions, of request: String, for owner: PartialDownloadOwner,
+        steps: FileSteps = .unobserved, activity: SharedActivity? = .downloads, time: any TimeSource = .system
     ) async throws {
+        let resumeFingerprint = owner.fingerprint(of: request)
         let partial = PartialDownload(path, steps: steps)
         let queue = BlockingQueue("martlet.download")
         let hold = DownloadHold(on: queue, activity: activity, time: time)
@@ -47,9 +40,7 @@ final class DownloadReceiver: ResponseReceiver {
         self.partial = partial
         self.options = options
         self.resumeFingerprint = resumeFingerprint
-        self.isAnonymous = isAnonymous
-        self.tokens = tokens
-        self.mayKeepBytes = mayKeepBytes
+        self.owner = owner
         do {
             self.state = Locked(
                 try await hold.run {
@@ -85,7 +76,7 @@ final class DownloadReceiver: ResponseReceiver {
         let (file, mustRemove) = state.withLock { state in
             defer { state.file = nil }
             let isResumable =
-                state.written > 0 && state.resumption != nil && !state.hasMixedCredentials && mayKeepBytes()
+                state.written > 0 && state.resumption != nil && !state.hasMixedCredentials && owner.mayKeepBytes
             return (state.file, state.keepsPartial && state.mayDeletePartial && !isResumable)
         }
         file?.abandon()
@@ -120,10 +111,10 @@ final class DownloadReceiver: ResponseReceiver {
         _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField]
     ) throws {
         guard options.keepsPartial else { return }
-        let fields = (isAnonymous ? credentials() : inPlaceOfToken())
+        let fields = (owner.isAnonymous ? credentials() : inPlaceOfToken())
             .map { "\($0.name.canonicalName): \($0.value)" }.sorted()
         let fingerprint: String? =
-            if fields.isEmpty { isAnonymous ? "" : nil } else {
+            if fields.isEmpty { owner.isAnonymous ? "" : nil } else {
                 String(fields.joined(separator: "\n").shortFingerprint, radix: 16)
             }
         let isForeign = state.withLock { state in
@@ -174,7 +165,7 @@ final class DownloadReceiver: ResponseReceiver {
 
     func receive(_ response: IncomingResponse) async throws {
         let attempt = response.attempt
-        owner.withLock { $0 = response.owner }
+        responseOwner.withLock { $0 = response.owner }
         do {
             let (start, total) = try await step(of: attempt) { try self.open(for: response.head) }
             let body = response.body.counted(from: start, of: total, response.progress)
@@ -189,7 +180,7 @@ final class DownloadReceiver: ResponseReceiver {
     private func whileSessionLasts(
         _ owner: CallOwner, _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
-        guard let tokens, owner.session != nil else { return try await work() }
+        guard let tokens = self.owner.tokens, owner.session != nil else { return try await work() }
         let task = Task { try await work() }
         let stopWatching = tokens.onEnd(of: owner) { task.cancel() }
         defer { stopWatching() }
@@ -206,11 +197,11 @@ final class DownloadReceiver: ResponseReceiver {
 
     /// A cancellation during this method has no effect: a published file cannot be taken back.
     func finish(_ head: HTTPResponse) async throws {
-        let owner = owner.withLock { $0 }
+        let owner = responseOwner.withLock { $0 }
         do {
             try await step(of: attempt) {
                 // Checked last: the step may have waited for the file.
-                if owner.session != nil, let error = self.tokens?.endError(for: owner) { throw error }
+                if owner.session != nil, let error = self.owner.tokens?.endError(for: owner) { throw error }
                 try self.publish(head)
                 self.hold.end()
             }

@@ -96,7 +96,7 @@ import Testing
             let started = Locked<DownloadReceiver?>(nil)
             let names = Log()
             let receiver = try await DownloadReceiver(
-                to: folder.path + "/film", options, resumeFingerprint: "film",
+                to: folder.path + "/film", options, of: "film", for: PartialDownloadOwner(),
                 steps: FileSteps { step in
                     guard step == .resumeDataWritten else { return }
                     names.add(folder.names.joined(separator: " "))

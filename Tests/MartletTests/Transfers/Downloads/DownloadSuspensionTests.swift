@@ -30,7 +30,7 @@ private struct SuspendedDownload {
         var options = DownloadOptions()
         options.keepsPartial = true
         return try await DownloadReceiver(
-            to: folder.path + "/" + name, options, resumeFingerprint: "film", tokens: tokens, activity: activity,
+            to: folder.path + "/" + name, options, of: "film", for: PartialDownloadOwner(tokens), activity: activity,
             time: time)
     }
 
@@ -267,5 +267,12 @@ private enum StaleFilesProbe {
     static func remaining(in folder: TemporaryFolder) -> Int {
         IncomingFile.removeLeftovers(of: IncomingFile.Destination(folder.path + "/film"))
         return folder.names.count
+    }
+}
+
+extension PartialDownloadOwner {
+    /// The owner of the bytes of a client without a jar, a cache and a user.
+    init(_ tokens: TokenManager? = nil) {
+        self.init(.noUser, in: ResponseKeepers(tokens: tokens, jar: nil, cache: nil), since: TimesEmptied())
     }
 }

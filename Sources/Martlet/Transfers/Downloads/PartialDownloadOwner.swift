@@ -1,0 +1,53 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The owner of the bytes that a download leaves behind when it breaks off. A later download resumes them only if it
+/// has the same owner.
+struct PartialDownloadOwner: Sendable {
+    /// The manager of the owner's session. The download ends with that session.
+    var tokens: TokenManager? { keepers.tokens }
+    private let stored: StoredOwner
+    private let keepers: ResponseKeepers
+    private let timesEmptied: TimesEmptied
+    /// Tells the accounts of the app apart in a ``fingerprint(of:)``; empty without an account.
+    private let account: String
+
+    /// - Parameters:
+    ///   - keepers: The jar, the cache and the manager of the client.
+    ///   - timesEmptied: How often the jar and the cache had been emptied when the download began.
+    init(_ stored: StoredOwner, in keepers: ResponseKeepers, since timesEmptied: TimesEmptied) {
+        self.stored = stored
+        self.keepers = keepers
+        self.timesEmptied = timesEmptied
+        account =
+            switch stored {
+            case .noUser: ""
+            // The bytes could be another user's.
+            case .unreadStore: UUID().uuidString
+            // An empty ID does not tell two users apart.
+            case .session(let session, let userID): userID.flatMap { $0.isEmpty ? nil : $0 } ?? session.rawValue
+            }
+    }
+
+    /// Whether the call has no account, so that all its credentials decide which bytes it may resume. With an account,
+    /// only those that replace the session's token do.
+    var isAnonymous: Bool { stored == .noUser }
+
+    /// Whether a download that breaks off may leave its bytes for a later one.
+    var mayKeepBytes: Bool {
+        switch stored {
+        case .session: true
+        case .noUser: timesEmptied == keepers.timesEmptied
+        // No later download could resume them.
+        case .unreadStore: false
+        }
+    }
+
+    /// A fingerprint of a request and its owner. It is stored on the disk in place of the URL, which may be private.
+    func fingerprint(of request: String) -> String {
+        String("\(request) \(account)".fingerprint, radix: 16)
+    }
+}
