@@ -27,13 +27,17 @@ struct CallAttempt {
         case handedOver
     }
 
+    /// Whether the attempt got its token and its slot at once.
+    private enum Acquisition { case immediate, mayHaveWaited }
+
     private let pipeline: CallPipeline
     /// The request. Once the attempt has begun, it has its token and the changes of the interceptors.
     private var request: HTTPRequest
     private var origin: Origin
     private var slot: ConcurrencyLimiter.Claim?
     private var slotEnd = SlotEnd.released
-    private var startedAt = Duration.zero
+    /// The uptime at which the request could be sent.
+    private var startedAt: Duration
     private var source = Source.server
     private var unreadBody: ByteStream?
     private var ticket: CacheTicket?
@@ -44,8 +48,10 @@ struct CallAttempt {
     /// Called with the response to a sign-in if an interceptor does not accept it, or if the call was cancelled.
     var onUnusedResponse: (@Sendable (ServerResponse) -> Void)?
 
-    init(of call: CallState, in pipeline: CallPipeline) {
+    /// - Parameter now: The uptime.
+    init(of call: CallState, in pipeline: CallPipeline, at now: Duration) {
         self.pipeline = pipeline
+        self.startedAt = now
         self.request = call.request
         self.origin = call.context.origin
     }
@@ -72,9 +78,8 @@ struct CallAttempt {
     }
 
     private mutating func begin(_ call: inout CallState) async throws {
-        try await acquireTokenAndSlot(&call)
+        if try await acquireTokenAndSlot(&call) == .mayHaveWaited { startedAt = pipeline.time.uptime }
         slotEnd = .releasedAfterFailure
-        startedAt = pipeline.time.uptime
         // If the store was read during the wait, the session that the cookies belong to is known now.
         if let cookies = call.cookies, cookies.isOwnerUnknown {
             call.cookies = pipeline.cookies(of: call, signIn: cookies.signIn)
@@ -86,7 +91,7 @@ struct CallAttempt {
     ///
     /// If the server rejects a token that many calls use, only calls that have been sent are rejected. The calls that
     /// still wait for a slot go back and wait for the new token.
-    private mutating func acquireTokenAndSlot(_ call: inout CallState) async throws {
+    private mutating func acquireTokenAndSlot(_ call: inout CallState) async throws -> Acquisition {
         pipeline.authorizer?.startAttempt(of: &call)
         let mayCarryToken = pipeline.authorizer?.mayAuthorize(call) == true
         if !mayCarryToken, call.authorization.requirement == .required, request.method == .trace {
@@ -95,20 +100,22 @@ struct CallAttempt {
         if let authorizer = pipeline.authorizer, authorizer.tokens.isRefreshingHere {
             if mayCarryToken { try await authorizer.takeTokenInsideRefresh(&call) }
             // A refresher's own call must not queue behind the calls that wait for the refresh.
-            return
+            return .mayHaveWaited
         }
         var claim: ConcurrencyLimiter.Claim? = .init(origin: origin, isLasting: call.receiver != nil)
         guard let authorizer = pipeline.authorizer, mayCarryToken else {
-            if !takeSlot(for: &claim) { try await waitForSlot(for: claim) }
-            return
+            if takeSlot(for: &claim) { return .immediate }
+            try await waitForSlot(for: claim)
+            return .mayHaveWaited
         }
         while true {
             let isFresh = try authorizer.takeFreshToken(&call)
             if !isFresh { try await authorizer.waitForToken(&call) }
-            if !takeSlot(for: &claim) { try await waitForSlot(for: claim) } else if isFresh { return }
+            if !takeSlot(for: &claim) { try await waitForSlot(for: claim) } else if isFresh { return .immediate }
             if try authorizer.recheckToken(for: &call) {
                 // The token may have expired while the call waited for it to be handed over, or for the slot.
-                return try await authorizer.refreshIfNeeded(&call)
+                try await authorizer.refreshIfNeeded(&call)
+                return .mayHaveWaited
             }
             if let slot { pipeline.slots.release(slot) }
             slot = nil

@@ -71,14 +71,14 @@ final class CallPipeline: Sendable {
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }
         do {
             let (response, lastAttempt) = try await run(&call, outgoing)
-            let receivedAt = time.uptime
+            let receivedAt = lastAttempt.upperBound
             bodyOutlivesCall = call.receiver?.outlivesCall == true
             return CompletedCall(
                 response: hasInterceptors ? try await process(response, &call, outgoing) : response,
                 head: response.head,
                 context: call.context, owner: call.authorization.owner, receivedAt: receivedAt,
                 duration: (hasInterceptors ? time.uptime : receivedAt) - call.context.startedAt,
-                lastAttemptDuration: lastAttempt, report: call.observation)
+                lastAttemptDuration: receivedAt - lastAttempt.lowerBound, report: call.observation)
         } catch {
             let failure = AttemptRunner.wrap(error, call: call.context.call)
             if let observation = call.observation { observation.finish(with: failure) } else { reportRefusal(failure) }
@@ -101,9 +101,10 @@ final class CallPipeline: Sendable {
         CallObservation(observers: config.observers, refused: error.call, time: time)?.finish(with: error)
     }
 
+    /// - Returns: The response, and the uptimes at which the last attempt began and ended.
     private func run(
         _ call: inout CallState, _ outgoing: OutgoingCall
-    ) async throws -> (ServerResponse, Duration) {
+    ) async throws -> (ServerResponse, Range<Duration>) {
         if hasInterceptors { try await prepare(&call) }
         if !config.observers.isEmpty {
             authorizer?.markCredentials(in: &call.request, of: call)
@@ -113,13 +114,13 @@ final class CallPipeline: Sendable {
         while true {
             call.context.attempt += 1
             let started = time.uptime
-            var attempt = CallAttempt(of: call, in: self)
+            var attempt = CallAttempt(of: call, in: self, at: started)
             if let onUnusedResponse = outgoing.onUnusedResponse { attempt.onUnusedResponse = onUnusedResponse }
             let result = await attempt.run(&call)
             if let sources = call.sources { call.context.outgoing = sources.preparedBody }
             let failure: NetworkError
             switch result {
-            case .success(let response): return (response, time.uptime - started)
+            case .success(let response): return (response, started..<max(started, time.uptime))
             case .failure(let error): failure = error
             }
             let wait = try await waitBeforeRetry(of: &call, after: failure)
