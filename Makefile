@@ -97,7 +97,7 @@ test: ## Builds the library with the default traits, and runs its tests.
 	@scripts/install-dependencies.sh $(if $(TRAITS),all,library)
 	@scripts/test.sh library
 
-check: ## Runs all other tests and checks, and builds everything that depends on the library.
+check: ## Runs the tests of all traits and tools, and checks the sources and the documentation.
 	@scripts/install-dependencies.sh
 	@scripts/test.sh checks
 

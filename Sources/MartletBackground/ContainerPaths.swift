@@ -3,7 +3,7 @@
 struct ContainerPaths: Sendable {
     /// A container and its placeholder in stored paths.
     private struct Container {
-        let sign: String
+        let placeholder: String
         let path: String
     }
 
@@ -17,7 +17,9 @@ struct ContainerPaths: Sendable {
     ///   - home: The folder of the user, or the container of the app; empty if there is none.
     ///   - group: The container of the app group; `nil` if the app uses none.
     init(home: String, group: String? = nil) {
-        let known = [group.map { Container(sign: "~group/", path: $0) }, Container(sign: "~/", path: home)]
+        let known = [
+            group.map { Container(placeholder: "~group/", path: $0) }, Container(placeholder: "~/", path: home),
+        ]
         containers = known.compactMap(\.self).filter { !$0.path.isEmpty }
     }
 
@@ -26,23 +28,23 @@ struct ContainerPaths: Sendable {
         let plain = Self.withoutPrivate(path)
         for container in containers {
             let start = Self.withoutPrivate(container.path) + "/"
-            if plain.hasPrefix(start) { return container.sign + plain.dropFirst(start.count) }
+            if plain.hasPrefix(start) { return container.placeholder + plain.dropFirst(start.count) }
         }
         return path
     }
 
     /// The current path for a stored form.
     func path(of stored: String) -> String {
-        for container in containers where stored.hasPrefix(container.sign) {
-            return container.path + "/" + stored.dropFirst(container.sign.count)
+        for container in containers where stored.hasPrefix(container.placeholder) {
+            return container.path + "/" + stored.dropFirst(container.placeholder.count)
         }
         return stored
     }
 
     private static func withoutPrivate(_ path: String) -> String {
-        let sign = "/private"
-        guard path.hasPrefix(sign) else { return path }
-        let rest = String(path.dropFirst(sign.count))
+        let prefix = "/private"
+        guard path.hasPrefix(prefix) else { return path }
+        let rest = String(path.dropFirst(prefix.count))
         return linked.contains { rest.hasPrefix($0) } ? rest : path
     }
 }

@@ -7,7 +7,8 @@ internal import MartletLibc
     internal import Foundation
 #endif
 
-/// A body that is being written to a private file. The system uploads only files in the background. Every call blocks.
+/// A body that is being written to a private file, because in the background the system uploads only files. Every call
+/// but ``write(_:queue:to:)`` blocks.
 final class PendingBody: Sendable {
     private let path: String
     private let descriptor: Int32

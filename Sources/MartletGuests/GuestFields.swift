@@ -13,9 +13,9 @@ public struct GuestFields: Sendable, Hashable {
     public var formName: String
     /// The form field that carries the picture.
     public var formPicture: String
-    /// Names of the objects that may contain the guest in the response, outermost first. They may be nested. If the
-    /// response has none of them, the response itself is the guest. A member of that name that is not an object is
-    /// skipped.
+    /// Names of the objects that may contain the guest in the response, outermost first. Each object is searched for in
+    /// the last one that was found. If the response has none of them, the response itself is the guest. A member with
+    /// one of these names that is not an object is skipped.
     public var containers: [String]
     /// Names of the id, which is a string or a number.
     public var id: [String]
@@ -46,13 +46,13 @@ public struct GuestFields: Sendable, Hashable {
     public static let standard = GuestFields()
 
     /// The guest in a response.
-    /// - Returns: `nil` if no object of the response has an id.
+    /// - Returns: `nil` if the innermost container, or the response if it has no container, has no id.
     func guest(in response: JSONValue) -> Guest? {
         let object = containers.reduce(response) { object, name in
             guard let inner = object[name], case .object = inner else { return object }
             return inner
         }
-        guard let id = first(id, in: object)?.text else { return nil }
+        guard let id = first(id, in: object)?.text, !id.isEmpty else { return nil }
         return Guest(
             id: id, name: first(name, in: object)?.string, profileURL: first(profileURL, in: object)?.string,
             profileImageKey: first(profileImageKey, in: object)?.string)

@@ -15,9 +15,10 @@ final class Position: Decoder {
     @exclusivity(unchecked) private(set) var step: Step
     /// Whether a container was requested directly, without a decoder of its own.
     private(set) var isNested = false
-    /// The key that the last lookup has found.
+    /// The index on the tape of the key that the last lookup found; at first, that of the object's first key.
     @exclusivity(unchecked) var cursor: UInt32
-    /// The values of an object's keys, if they cannot be compared byte by byte.
+    /// The values of an object by key; `nil` if the bytes of its keys can be compared instead. They cannot if a key may
+    /// occur twice, is outside plain ASCII, or is converted.
     @exclusivity(unchecked) var members: [String: UInt32]?
 
     /// The step from the parent to this value.

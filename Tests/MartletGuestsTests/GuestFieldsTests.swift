@@ -28,10 +28,12 @@ import Testing
 
     @Test("a numeric id keeps all its digits") func longID() throws {
         #expect(try guest(in: #"{"id":9007199254740993}"#)?.id == "9007199254740993")
+        #expect(try guest(in: #"{"id":18446744073709551615}"#)?.id == "18446744073709551615")
     }
 
     @Test(
-        "a response without an id is not a guest", arguments: ["{}", #"{"user":{}}"#, #"{"id":null}"#, "[]", #""7""#])
+        "a response without an id is not a guest",
+        arguments: ["{}", #"{"user":{}}"#, #"{"id":null}"#, #"{"id":""}"#, "[]", #""7""#])
     func noID(json: String) throws {
         #expect(try guest(in: json) == nil)
     }

@@ -92,7 +92,7 @@ struct GuestLoginFollowingTests {
             login.selectedImage = .file(at: "/a.jpg")
             #expect(login.state.selectedImage == .file(at: "/a.jpg") && any.selectedImage == .file(at: "/a.jpg"))
             any.selectedImage = .file(at: "/b.jpg")
-            login.imageFailed()
+            login.discardUnreadableImage()
             #expect(pictures == [nil, .file(at: "/a.jpg"), .file(at: "/b.jpg"), nil])
             any.userName = "Grace"
             #expect(login.userName == "Grace" && names.last == "Grace")

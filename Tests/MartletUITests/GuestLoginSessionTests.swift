@@ -57,7 +57,7 @@ import Testing
         state.follow(.signedIn(SignedInSession(id: SessionID())))
         state.follow(.expired(.noRefreshToken))
         state.type("Ada")
-        guard let submission = state.begin(longestName: 40) else {
+        guard let submission = state.begin(maximumNameLength: 40) else {
             Issue.record("the registration does not begin")
             return
         }
@@ -73,7 +73,7 @@ import Testing
         state.follow(.signedIn(session))
         state.follow(.expired(.noRefreshToken))
         state.type("Grace")
-        guard let submission = state.begin(longestName: 40) else {
+        guard let submission = state.begin(maximumNameLength: 40) else {
             Issue.record("the registration does not begin")
             return
         }
@@ -96,7 +96,7 @@ import Testing
         await backend.tokens.restore()
         let login = try variant.login(GuestRegistration(backend.client))
         login.userName = "Ada"
-        login.imageFailed()
+        login.discardUnreadableImage()
         login.selectedImage = .file(at: "/tmp/ada.jpg")
         try await backend.tokens.signIn(with: .fresh(3))
         await waitUntil { login.state.isAuthenticated }

@@ -53,7 +53,7 @@ import Testing
     @Test("an invalid name is an error, and nothing is sent", arguments: ModelVariant.allCases)
     func names(variant: ModelVariant) async throws {
         let backend = Backend()
-        let login = try variant.login(GuestRegistration(backend.client), longestName: 5)
+        let login = try variant.login(GuestRegistration(backend.client), maximumNameLength: 5)
         for (name, text) in [
             ("", "Enter a name."), (" \n\t ", "Enter a name."), ("Lovelace", "The name can have at most 5 characters."),
         ] {
@@ -119,7 +119,7 @@ import Testing
             return try await guests.register(
                 name: name, picture: .data(bytes, filename: "ada.jpg", contentType: "image/jpeg"), monitor: monitor)
         }
-        let core = GuestLoginCore(guestRegistration, longestName: 100)
+        let core = GuestLoginCore(guestRegistration, maximumNameLength: 100)
         var seen: [UploadProgress] = []
         core.onChange = { if let progress = $0.progress { seen.append(progress) } }
         core.type("Ada")
@@ -149,7 +149,7 @@ import Testing
         #expect(backend.transport.requests.isEmpty)
         login.selectedImage = nil
         #expect(login.state.errorText == nil)
-        login.imageFailed()
+        login.discardUnreadableImage()
         #expect(login.state.errorText == "This picture cannot be used. Choose another one.")
     }
 }

@@ -22,12 +22,12 @@ enum ModelVariant: String, CaseIterable, Sendable {
         return SessionModel(source, patience: patience, time: time)
     }
 
-    @MainActor func login(_ registration: GuestRegistration, longestName: Int = 100) throws -> any GuestLogin {
+    @MainActor func login(_ registration: GuestRegistration, maximumNameLength: Int = 100) throws -> any GuestLogin {
         #if canImport(Combine) || OpenCombine
-            if self == .published { return GuestLoginViewModel(registration, longestName: longestName) }
+            if self == .published { return GuestLoginViewModel(registration, maximumNameLength: maximumNameLength) }
         #endif
         guard #available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *) else { throw UnsupportedOSVersion() }
-        return GuestLoginModel(registration, longestName: longestName)
+        return GuestLoginModel(registration, maximumNameLength: maximumNameLength)
     }
 
     /// The operating system has no Observation framework.

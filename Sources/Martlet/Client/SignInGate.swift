@@ -75,7 +75,7 @@ struct SignInGate: Sendable {
                 try await signIn(client)
                 return Result<CallOwner, NetworkError>.success(tokens.currentOwner)
             } catch {
-                return .failure(AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint)))
+                return .failure(ExchangeRunner.wrap(error, call: CallDescription(unsent: endpoint)))
             }
         }
         return Outcome(epoch: current.epoch, result: result)

@@ -77,3 +77,15 @@ public struct Call<Response: Decodable & Sendable>: APIRequest {
         authentication: AuthenticationRequirement = .ifSignedIn
     ) -> Call { Call(.delete, path, query: query, headers: headers, authentication: authentication) }
 }
+
+extension Call: CustomReflectable {
+    /// The method, the path, and the query and header fields with secrets masked.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": method.rawValue, "path": Redaction.redactURL(path.text), "query": query,
+                "headers": headers.redacted,
+            ], displayStyle: .struct)
+    }
+}

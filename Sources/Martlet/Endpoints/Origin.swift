@@ -4,7 +4,8 @@
     internal import Foundation
 #endif
 
-/// The scheme, host and port of a URL (RFC 6454). A token is sent only to the origins that it belongs to.
+/// The scheme, host and port of a URL (RFC 6454). API requests carry the token only to the base URL's origin and to the
+/// trusted origins.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`.
     package let scheme: String
@@ -12,7 +13,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     let host: String
     /// The port; the default port of the scheme if the URL has none.
     let port: Int
-    /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
+    /// Whether the host is this machine: `localhost` or a name that ends in `.localhost`, `127.0.0.0/8`, or `[::1]`.
     package let isLoopback: Bool
 
     init(scheme: String, host: String, port: Int) {

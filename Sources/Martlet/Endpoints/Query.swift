@@ -197,3 +197,10 @@ extension Query: ExpressibleByDictionaryLiteral {
         for (name, value) in elements { append(name, value) }
     }
 }
+
+extension Query: CustomReflectable {
+    /// The encoded query with secrets masked.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["encoded": Redaction.redactForm(encoded[...])], displayStyle: .struct)
+    }
+}

@@ -77,7 +77,7 @@ public struct APIError: Error, Sendable, Hashable {
 extension APIError.FieldError: CustomStringConvertible, CustomReflectable {
     /// The field and the message with secrets masked, such as `name: at most 40 characters`. The message about a field
     /// such as `password` is masked as a whole, because a server may quote the value; ``message`` contains it.
-    public var description: String { Redaction.redact((field.map { "\($0): " } ?? "") + message) }
+    public var description: String { Redaction.redact((field.map { "\($0): " } ?? "") + message).onOneLine }
 
     /// Shows only the redacted description, because a server may quote what the request sent.
     public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
@@ -104,6 +104,6 @@ extension APIError: CustomStringConvertible {
     public var description: String {
         var text = "\(status) " + (code.map { "\(Redaction.redact($0)): " } ?? "") + Redaction.redact(message)
         if !errors.isEmpty { text += " (" + errors.map(\.description).joined(separator: "; ") + ")" }
-        return text + (requestID.map { " [request \(Self.shown($0))]" } ?? "")
+        return (text + (requestID.map { " [request \(Self.shown($0))]" } ?? "")).onOneLine
     }
 }

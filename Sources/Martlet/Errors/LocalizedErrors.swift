@@ -46,7 +46,7 @@ extension APIError: LocalizedError {
     /// The server's own words; `nil` if there are none.
     fileprivate var userText: String? {
         let texts = ([message] + errors.map(\.message)).filter { !$0.isEmpty }
-        return texts.isEmpty ? nil : Redaction.redact(texts.joined(separator: " "))
+        return texts.isEmpty ? nil : Redaction.redact(texts.joined(separator: " ")).onItsLines
     }
 }
 

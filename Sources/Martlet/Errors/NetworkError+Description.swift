@@ -10,12 +10,14 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
     }
 
     /// A message that says why the call failed and what to do next, without naming the call: for a command-line program
-    /// that names it itself. Secrets are masked.
+    /// that names it itself. Secrets are masked. It is one line without control characters, whatever a server has sent.
     ///
     /// ```swift
     /// try FileHandle.standardError.write(contentsOf: Data("upload failed: \(error.explanation)\n".utf8))
     /// ```
-    public var explanation: String {
+    public var explanation: String { message.onOneLine }
+
+    private var message: String {
         switch self {
         case .offline: "this device is offline. Try again when it is connected."
         case .cannotConnect(_, let reason):

@@ -6,7 +6,7 @@ public struct ResponseDecodingError: Error, Sendable, Hashable {
     /// whole.
     public let codingPath: String
     /// The reason why decoding failed.
-    public let reason: String
+    public internal(set) var reason: String
     /// The response.
     public let response: ServerResponse
 
@@ -56,7 +56,9 @@ extension ResponseDecodingError: CustomStringConvertible {
         let excerpt = Redaction.excerpt(of: response.body)
         // Foundation's reasons are sentences.
         let reason = Redaction.redact(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)
-        return "the response (\(response.status)) is not a valid \(type): \(reason)\(path)."
+        let text =
+            "the response (\(response.status)) is not a valid \(type): \(reason)\(path)."
             + (excerpt.isEmpty ? " Its body is empty." : " Its body starts with: \(excerpt)")
+        return text.onOneLine
     }
 }

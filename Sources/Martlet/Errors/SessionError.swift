@@ -25,7 +25,7 @@ extension SessionError: CustomStringConvertible {
         case .sessionChanged: "The session that the request belonged to has ended. Do not send the request again."
         case .unavailable(let error): "The session's store cannot be used: \(error.advice)"
         case .refreshFailed(let error):
-            "The access token could not be refreshed: \(error). The session is kept; try again later."
+            "The access token could not be refreshed: \(error). The session is kept; try again later.".onOneLine
         case .cancelled: "The task was cancelled."
         }
     }

@@ -70,8 +70,8 @@ public protocol RequestInterceptor: Sendable {
     /// Inspects a response of any status, and throws to fail the attempt.
     ///
     /// Not called if the response rejects a token that the client tries to replace, or rejects a call that has no token
-    /// because the session has expired. It is called for the rejection of a replay that the client does not repeat, and
-    /// for every rejection of a call with a token if ``Endpoint/allowsRefresh`` is `false`.
+    /// because the session has expired. It sees a rejection only if the client does not replay the call: after the last
+    /// replay, after a redirect that has performed the request, and if ``Endpoint/allowsRefresh`` is `false`.
     /// - Parameters:
     ///   - response: The response. If a download or a stream consumes its body, the body is empty here.
     ///   - context: Describes the call.

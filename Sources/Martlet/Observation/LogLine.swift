@@ -56,27 +56,6 @@ extension LogLine: CustomStringConvertible {
     }
 }
 
-extension String {
-    /// The text with a space for each line break, and with a mark for each character that could move the cursor of a
-    /// terminal, change its colors or reverse the direction of text.
-    fileprivate var onOneLine: String {
-        func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: false
-            case .format: !scalar.properties.isBidiControl
-            default: true
-            }
-        }
-        guard !unicodeScalars.allSatisfy(isHarmless) else { return self }
-        var text = ""
-        for scalar in unicodeScalars {
-            text.unicodeScalars.append(
-                isHarmless(scalar) ? scalar : scalar.properties.isWhitespace ? " " : "\u{FFFD}")
-        }
-        return text
-    }
-}
-
 extension LogLine {
     /// `0.4 ms`, `132 ms`, `1.2 s`.
     static func text(of duration: Duration) -> String {

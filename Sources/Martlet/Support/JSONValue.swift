@@ -30,6 +30,8 @@ package enum JSONValue: Decodable, Sendable, Hashable {
         } else if let value = try? container.decode(Int64.self) {
             // A Double cannot represent an id of more than 53 bits exactly.
             self = .integer(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .string(String(value))
         } else if let value = try? container.decode(Double.self) {
             self = .number(value)
         } else if let value = try? container.decode([String: JSONValue].self) {
@@ -45,10 +47,45 @@ package enum JSONValue: Decodable, Sendable, Hashable {
         }
     }
 
-    /// - Returns: `nil` if the body is not JSON.
+    /// - Returns: `nil` if the body is not JSON, or if any value in it cannot be represented.
     init?(body: Data) {
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: body) else { return nil }
         self = value
+    }
+
+    /// Reads as much as possible of a body that may contain the only copy of tokens. A member that cannot be
+    /// represented is left out: a string with half a surrogate pair, a number that is too large, a value that is too
+    /// deep. Bytes that are not UTF-8 and control characters are replaced.
+    /// - Returns: `nil` if the body is not JSON.
+    init?(salvaging body: Data) {
+        // Some servers send another encoding than UTF-8, or control characters in a string.
+        let repaired = { String(decoding: body, as: UTF8.self).utf8.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 } }
+        let decoder = JSONDecoder()
+        let found =
+            (try? decoder.decode(Salvaged.self, from: body))
+            ?? (try? decoder.decode(Salvaged.self, from: Data(repaired())))
+        guard let value = found?.value else { return nil }
+        self = value
+    }
+
+    /// A value without its members that cannot be represented; `nil` if it is one itself.
+    private struct Salvaged: Decodable {
+        let value: JSONValue?
+
+        init(from decoder: any Decoder) throws {
+            guard decoder.codingPath.count <= JSONValue.maximumDepth else {
+                value = nil
+                return
+            }
+            let container = try decoder.singleValueContainer()
+            if let members = try? container.decode([String: Salvaged].self) {
+                value = .object(members.compactMapValues(\.value))
+            } else if let values = try? container.decode([Salvaged].self) {
+                value = .array(values.map { $0.value ?? .null })
+            } else {
+                value = try? JSONValue(from: decoder)
+            }
+        }
     }
 
     /// The value as JSON text, with sorted keys.

@@ -10,7 +10,7 @@ final class TransferRecorder: Sendable {
         var metrics = TransferMetrics()
         /// The number of body bytes that a reader got.
         var bytesRead: Int64 = 0
-        var readsSentBytes = false
+        var bodyIsNotDecoded = false
     }
 
     private let time: any TimeSource
@@ -40,20 +40,20 @@ final class TransferRecorder: Sendable {
         state.withLock { state in
             guard state.metrics.receiving == nil, let firstByte = state.metrics.firstByte else { return }
             state.metrics.receiving = elapsed - firstByte
-            if state.readsSentBytes { state.metrics.bodyBytesReceived = state.bytesRead }
+            if state.bodyIsNotDecoded { state.metrics.bodyBytesReceived = state.bytesRead }
         }
     }
 
-    /// Records that the response has no encoding that the transport removes, so that the bytes read are those sent.
-    func readsSentBytes() {
-        state.withLock { $0.readsSentBytes = true }
+    /// Records that the transport does not decode the response, so that the bytes read are the bytes received.
+    func bodyIsNotDecoded() {
+        state.withLock { $0.bodyIsNotDecoded = true }
     }
 
     func read(_ count: Int) {
         state.withLock { $0.bytesRead += Int64(count) }
     }
 
-    /// The same body, which records the bytes read and its end.
+    /// Returns the same body as a stream that reports the bytes read, and the end, to this recorder.
     func watching(_ body: ByteStream) -> ByteStream {
         ByteStream {
             let iterator = body.makeAsyncIterator()

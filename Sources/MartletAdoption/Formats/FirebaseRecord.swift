@@ -8,14 +8,15 @@ internal import Martlet
 
 /// The user that Firebase Auth stores: an archived `FIRUser` with its tokens.
 ///
-/// The item is a generic password. Without a user access group, its service is `firebase_auth_` and the app ID of the
-/// Firebase project (`GOOGLE_APP_ID`), and its account is `firebase_auth_1___FIRAPP_DEFAULT_firebase_user` for the
-/// default app. With one, its service is the API key, and its account is `firebase_auth_firebase_user`.
+/// The item is a generic password. Without a user access group, its service is `firebase_auth_` followed by the app ID
+/// of the Firebase project (`GOOGLE_APP_ID`), and its account is `firebase_auth_1___FIRAPP_DEFAULT_firebase_user` for
+/// the default app. With a user access group, its service is the API key, and its account is
+/// `firebase_auth_firebase_user`.
 ///
-/// The access token is the ID token of Firebase. Its refresh token is exchanged at
+/// The access token is Firebase's ID token. The refresh token is exchanged at
 /// `https://securetoken.googleapis.com/v1/token`, with the API key of the project.
 ///
-/// Read from firebase-ios-sdk 12.19.0 (`FirebaseAuth/Sources/Swift/User/User.swift`,
+/// The format is that of firebase-ios-sdk 12.19.0 (`FirebaseAuth/Sources/Swift/User/User.swift`,
 /// `SystemService/SecureTokenService.swift`, `Auth/Auth.swift`, `SystemService/AuthStoredUserManager.swift`) and 9.6.0
 /// (`FirebaseAuth/Sources/User/FIRUser.m`). The classes keep their Objective-C names and keys.
 struct FirebaseRecord: LibraryRecord {

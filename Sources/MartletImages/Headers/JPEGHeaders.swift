@@ -11,7 +11,8 @@ struct JPEGHeaders {
     private let bytes: ByteView
     private var description = ImageDescription(kind: .jpeg, size: PixelSize(width: 0, height: 0))
     private var hasFrame = false
-    private var isColoured = true
+    /// Whether the picture is gray or has three channels, so that it can be sRGB. CMYK has four.
+    private var canBeSRGB = true
     /// The parts of the ICC profile by number (ICC.1, annex B.4).
     private var profile: [Int: Data] = [:]
 
@@ -120,7 +121,7 @@ struct JPEGHeaders {
         hasFrame = true
         if !isCommon || content.count != 6 + 3 * Int(channels) { description.hasOtherMetadata = true }
         description.size = PixelSize(width: width, height: height)
-        isColoured = channels == 1 || channels == 3
+        canBeSRGB = channels == 1 || channels == 3
     }
 
     private mutating func finish() {
@@ -129,7 +130,7 @@ struct JPEGHeaders {
             description.profile = whole
             description.isSRGB = ICCProfile.isSRGB(whole)
         }
-        if !isColoured { description.isSRGB = false }
+        if !canBeSRGB { description.isSRGB = false }
         description.orientation = description.exif.flatMap(EXIF.orientation) ?? .up
     }
 }

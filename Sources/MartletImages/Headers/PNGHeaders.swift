@@ -79,15 +79,15 @@ enum PNGHeaders {
     ///   - type: The color type: 3 for a palette, otherwise the sum of 2 for color and 4 for alpha.
     ///   - colors: The number of colors in the palette.
     private static func canHave(_ length: Int, _ name: String, _ type: UInt8, _ colors: Int) -> Bool {
-        let isColoured = type & 2 != 0
+        let canBeSRGB = type & 2 != 0
         let hasPalette = type == 3
         switch name {
         case "IHDR": return length == 13
         case "PLTE": return length % 3 == 0 && (3...768).contains(length)
         case "tRNS" where hasPalette: return length > 0 && length <= colors
-        case "tRNS": return length == (isColoured ? 6 : 2)
-        case "sBIT": return length == (isColoured ? 3 : 1) + (type & 4 != 0 ? 1 : 0)
-        case "bKGD": return length == (hasPalette ? 1 : isColoured ? 6 : 2)
+        case "tRNS": return length == (canBeSRGB ? 6 : 2)
+        case "sBIT": return length == (canBeSRGB ? 3 : 1) + (type & 4 != 0 ? 1 : 0)
+        case "bKGD": return length == (hasPalette ? 1 : canBeSRGB ? 6 : 2)
         case "hIST": return length == 2 * colors
         case "pHYs": return length == 9
         case "gAMA": return length == 4

@@ -15,7 +15,8 @@
 
         /// Verifies an ID token.
         /// - Returns: Its user, and its claims as they were written.
-        /// - Throws: ``OAuthError/Kind/idToken(_:)``, or ``OAuthError/Kind/discovery`` if the keys cannot be read.
+        /// - Throws: ``OAuthError/Kind/idToken(_:)``, ``OAuthError/Kind/discovery`` if the keys cannot be read, or
+        ///   ``OAuthError/Kind/cancelled``.
         func verify(
             _ text: String, by rules: IDTokenRules, _ metadata: ServerMetadata
         ) async throws(OAuthError) -> (identity: IDTokenRules.Identity, payload: Data) {

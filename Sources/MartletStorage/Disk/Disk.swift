@@ -126,18 +126,24 @@ extension Disk {
             if let home = database(), home.hasPrefix("/") { return home }
             return noHome
         }
+        // Another program's folder, or the folder of all programs.
+        if ["", ".", ".."].contains(service) { return noService }
         return stateFolder(environment: environment, home: home()) + "/" + service.replacing("/", with: "-")
     }
 
     /// `/dev/null` is not a folder on any system, not even for root.
     private static let noHome = "/dev/null/no-home-folder"
+    private static let noService = "/dev/null/no-service"
 
-    /// Whether a path is in the folder of a user without a home folder.
-    package static func isNowhere(_ path: String) -> Bool { path.hasPrefix(noHome) }
+    /// Whether a path is in the folder of a user without a home folder, or of a program without a name.
+    package static func isNowhere(_ path: String) -> Bool { path.hasPrefix(noHome) || path.hasPrefix(noService) }
 
     /// The reason why the last call about a path failed, from `errno`.
     package static func reason(at path: String) -> String {
         let number = errno
+        if path.hasPrefix(noService) {
+            return "the service is empty, \".\" or \"..\". Name the program, for example by its bundle identifier"
+        }
         if isNowhere(path) { return "this user has no home folder. Set HOME, or name the path yourself" }
         if number == ENOTSUP || number == EOPNOTSUPP {
             return "the file system lacks locks, or has neither exclusive renames nor hard links. Use a local disk"

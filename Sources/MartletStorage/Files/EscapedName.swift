@@ -4,7 +4,7 @@
 package enum EscapedName {
     /// In bytes. File names have at most 255, and the name of a temporary file is longer than that of its file. The
     /// rest of a longer text becomes a name in a subfolder.
-    private static let longestName = 200
+    private static let maximumNameLength = 200
 
     /// A relative path without a dot in it.
     package static func path(of text: String) -> String {
@@ -20,8 +20,8 @@ package enum EscapedName {
         }
         // The name of the empty text: a lone % occurs in no other name.
         guard !name.isEmpty else { return "%" }
-        let parts = stride(from: 0, to: name.count, by: longestName).map { start in
-            String(decoding: name[start..<min(start + longestName, name.count)], as: UTF8.self)
+        let parts = stride(from: 0, to: name.count, by: maximumNameLength).map { start in
+            String(decoding: name[start..<min(start + maximumNameLength, name.count)], as: UTF8.self)
         }
         return parts.joined(separator: "/")
     }

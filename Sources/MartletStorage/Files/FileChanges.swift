@@ -8,10 +8,12 @@ package protocol FileWatching {
 
 /// Reports changes of a file.
 package struct FileChanges: Sendable {
-    /// Watches a folder for changes of the files with these names.
+    /// Watches a folder for changes of the files with these names, and for its own end.
     package typealias Watcher =
-        @Sendable (_ folder: String, _ names: [String], @escaping @Sendable () -> Void) throws(StorageError) ->
-        FolderWatch
+        @Sendable (
+            _ folder: String, _ names: [String], _ report: @escaping @Sendable () -> Void,
+            _ reportEnd: @escaping @Sendable () -> Void
+        ) throws(StorageError) -> FolderWatch
 
     /// The closure to call if watching fails, and the last failure; `nil` if a watch has begun since.
     private struct Failures {
@@ -19,8 +21,9 @@ package struct FileChanges: Sendable {
         var last: StorageError?
     }
 
-    package static let watchFolder: Watcher = { (folder, names, report) throws(StorageError) -> FolderWatch in
-        try FolderWatch(folder, reportChangesOf: names, to: report)
+    package static let watchFolder: Watcher = {
+        (folder, names, report, reportEnd) throws(StorageError) -> FolderWatch in
+        try FolderWatch(folder, reportChangesOf: names, to: report, reportEnd: reportEnd)
     }
 
     package let file: PrivateFile
@@ -58,11 +61,19 @@ package struct FileChanges: Sendable {
     }
 
     /// A stream that yields each time one of the files was replaced or deleted. Watching begins later, but before
-    /// ``watchBegun()`` returns. Creates the folder if it is missing. If the folder is removed later, its replacement
-    /// is not watched.
+    /// ``watchBegun()`` returns. Creates the folder if it is missing. If it is removed or moved later, the
+    /// stream checks every few seconds whether there is a new one.
     package func stream() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let listener = Listener(to: [file, mark]) { continuation.yield() }
+        let listener = Listener(to: [file, mark]) {
+            continuation.yield()
+        } onFolderEnd: { listener in
+            queue.start {
+                waiting.withLock { $0.append(listener) }
+                listener.poll(on: queue)
+                watch()
+            }
+        }
         continuation.onTermination = { _ in listener.end() }
         waiting.withLock { $0.append(listener) }
         queue.start { self.watch() }
@@ -119,14 +130,35 @@ private final class Listener: Sendable {
 
     private let files: [PrivateFile]
     private let state = Locked(State.waiting(hasTried: false))
+    private let hasLostFolder = Locked(false)
     private let report: @Sendable () -> Void
+    private let onFolderEnd: @Sendable (Listener) -> Void
 
     /// - Parameters:
     ///   - files: The files, all in one folder.
     ///   - report: Called after a change.
-    init(to files: [PrivateFile], report: @escaping @Sendable () -> Void) {
+    ///   - onFolderEnd: Called when the watched folder was removed or moved. The files must be watched anew.
+    init(
+        to files: [PrivateFile], report: @escaping @Sendable () -> Void,
+        onFolderEnd: @escaping @Sendable (Listener) -> Void
+    ) {
         self.files = files
         self.report = report
+        self.onFolderEnd = onFolderEnd
+    }
+
+    /// Stops a watch that sees no more changes.
+    private func folderDidEnd() {
+        let watch = state.withLock { state -> FolderWatch? in
+            guard case .watching(let watch) = state else { return nil }
+            state = .waiting(hasTried: true)
+            return watch
+        }
+        guard let watch else { return }
+        watch.cancel()
+        hasLostFolder.withLock { $0 = true }
+        report()
+        onFolderEnd(self)
     }
 
     /// Begins the watch, unless the stream has ended. Another reader of the store may be the one that begins it, so
@@ -135,11 +167,13 @@ private final class Listener: Sendable {
     /// - Throws: An error if the folder cannot be watched.
     func begin(_ watcher: FileChanges.Watcher) throws(StorageError) -> Bool {
         if case .ended = state.withLock({ $0 }) { return true }
-        guard let file = files.first, (try? file.makeFolder()) != nil else {
+        guard let file = files.first, makeFolder(of: file) else {
             state.withLock { if case .waiting = $0 { $0 = .waiting(hasTried: true) } }
             return false
         }
-        let watch = try watcher(file.location.folder, files.map(\.location.name), report)
+        let watch = try watcher(file.location.folder, files.map(\.location.name), report) { [weak self] in
+            self?.folderDidEnd()
+        }
         let before = state.withLock { state in
             let before = state
             if case .ended = before { return before }
@@ -155,6 +189,13 @@ private final class Listener: Sendable {
         case .watching: break
         }
         return true
+    }
+
+    /// - Returns: Whether there is a folder. One that was removed or moved is not created again before a record is
+    ///   written.
+    private func makeFolder(of file: PrivateFile) -> Bool {
+        if hasLostFolder.withLock({ $0 }) { return Disk.exists(file.location.folder) }
+        return (try? file.makeFolder()) != nil
     }
 
     /// Checks the files every few seconds until watching begins or the stream ends.

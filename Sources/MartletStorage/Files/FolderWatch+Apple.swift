@@ -8,19 +8,25 @@
     package struct FolderWatch: @unchecked Sendable {
         private let source: any DispatchSourceFileSystemObject
 
+        /// - Parameters:
+        ///   - report: Called after a change of one of the files.
+        ///   - reportEnd: Called once the folder was removed or moved, so that this watch sees no more changes.
         /// - Throws: An error if the folder cannot be watched, for example because the process has too many open files.
         package init(
-            _ folder: String, reportChangesOf names: [String], to report: @escaping @Sendable () -> Void
+            _ folder: String, reportChangesOf names: [String], to report: @escaping @Sendable () -> Void,
+            reportEnd: @escaping @Sendable () -> Void = {}
         ) throws(StorageError) {
             let descriptor = System.open(folder, O_EVTONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw StorageError(couldNot: "watch", folder, nil) }
             let files = names.map { folder + "/" + $0 }
             let queue = BlockingQueue("martlet.folder-watch").queue
-            source = DispatchSource.makeFileSystemObjectSource(
-                fileDescriptor: descriptor, eventMask: [.write, .rename, .delete], queue: queue)
+            let source = DispatchSource.makeFileSystemObjectSource(
+                fileDescriptor: descriptor, eventMask: [.write, .rename, .delete, .revoke], queue: queue)
+            self.source = source
             let last = Locked(files.map(Self.identity))
             // The event does not name the file, and locks and temporary files change the folder, too.
-            source.setEventHandler {
+            source.setEventHandler { [unowned source] in
+                if !source.data.isDisjoint(with: [.rename, .delete, .revoke]) { return reportEnd() }
                 let now = files.map(Self.identity)
                 let isChanged = last.withLock { last in
                     defer { last = now }

@@ -31,18 +31,16 @@ package struct FileLock: Sendable {
         let signature: [UInt8]
     }
 
+    private static let maximumMisses = 100
+
     /// Acquires the lock if it is free.
     func attempt() throws(StorageError) -> Attempt {
         try PrivateFile(path: path).checkPath()
+        var misses = 0
         while true {
             let last = try lastNumber()
             let file = file(last ?? 0)
-            // Create only the first file. If a later one is missing, it was removed because the sequence has grown.
-            let descriptor = System.open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (last == nil ? O_CREAT : 0), 0o600)
-            guard descriptor >= 0 else {
-                if errno == ENOENT || errno == EINTR { continue }
-                throw failure()
-            }
+            guard let descriptor = try open(file, creates: last == nil, &misses) else { continue }
             do throws(StorageError) {
                 try refuseForeignLink(descriptor)
             } catch {
@@ -70,6 +68,19 @@ package struct FileLock: Sendable {
             claim.release()
             if last == nil { try refuseOtherSpelling() }
         }
+    }
+
+    /// Opens a file of the sequence. Creates only the first one: if a later one is missing, another process has removed
+    /// it because the sequence has grown.
+    /// - Returns: `nil` if the caller must look at the sequence again. If the folder was deleted, that would not help,
+    ///   so this throws after many times.
+    private func open(_ file: String, creates: Bool, _ misses: inout Int) throws(StorageError) -> Int32? {
+        let descriptor = System.open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creates ? O_CREAT : 0), 0o600)
+        if descriptor >= 0 { return descriptor }
+        if errno == EINTR { return nil }
+        misses += 1
+        guard errno == ENOENT, misses < Self.maximumMisses else { throw failure() }
+        return nil
     }
 
     /// Takes the lock away from a suspended holder.

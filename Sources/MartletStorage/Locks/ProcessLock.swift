@@ -1,8 +1,9 @@
 /// A lock between processes, over a file.
 ///
-/// It is an advisory lock of the system (`flock`), so the system releases it when the holder dies. If the holder is
-/// suspended, another process takes the lock away after it has waited for the lease, and ``HeldStoreLock/isHeld``
-/// becomes `false` for the old holder. Time during which the device sleeps does not count toward the lease.
+/// It is an advisory lock of the system (`flock`), so the system releases it when the holder dies. If a holder keeps
+/// the lock for longer than the lease, usually because it is suspended, a waiting process takes the lock away, and
+/// ``HeldStoreLock/isHeld`` becomes `false` for the old holder. Time during which the device sleeps does not count
+/// toward the lease.
 ///
 /// On iOS, tvOS, watchOS and visionOS the system ends a suspended app that holds a lock in a shared container. On these
 /// systems, the lock is acquired only if the system grants an expiring activity (`performExpiringActivity`), and is
@@ -26,7 +27,8 @@ public final class ProcessLock: StoreLock {
     /// Creates a lock over a file.
     /// - Parameters:
     ///   - path: The file, on a local disk; the same in all processes. The file and its folder, which only this user
-    ///     can access, are created when needed. The file stays.
+    ///     can access, are created when needed. When a lock is taken away, a file with the same name and a number
+    ///     (`path.1`, `path.2`) takes its place. Do not delete any of these files.
     ///   - time: The clock for waiting; the system's if `nil`.
     public convenience init(path: String, time: (any TimeSource)? = nil) {
         self.init(path: path, time: time ?? .system, activities: .platform)
@@ -60,7 +62,7 @@ public final class ProcessLock: StoreLock {
                 try Task.checkCancellation()
                 if let activities, activity?.isRunning != true {
                     activity = try await activities.begin("A session is refreshed or stored", time: time) { [queue] in
-                        // The queue finishes an attempt that has begun before it runs this.
+                        // If an attempt has already begun, the queue finishes it first.
                         queue.wait { HeldProcessLock.unlock(claim) }
                     }
                 }

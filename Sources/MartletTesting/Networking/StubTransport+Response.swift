@@ -69,8 +69,8 @@ extension StubTransport {
             json(Success(data: value), status: status)
         }
 
-        /// A failure in the envelope that ``/Martlet/ResponseEnvelope`` reads by default, which reports its outcome in
-        /// the body.
+        /// A failure in the envelope that ``/Martlet/ResponseEnvelope`` reads by default. The body reports the failure,
+        /// so the status is 200 unless you pass another.
         ///
         /// ```swift
         /// transport.when(.post, "/articles").respond(
@@ -88,8 +88,8 @@ extension StubTransport {
         }
 
         /// A token response with the field names that `TokenRefresher.json` expects by default:
-        /// `{"accessToken":"…","refreshToken":"…","expiresIn":3600}`, with their type, scope and additional fields
-        /// if there are any.
+        /// `{"accessToken":"…","refreshToken":"…","expiresIn":3600}`. It also has the tokens' expiry date, type, scope
+        /// and additional fields, if there are any.
         public static func tokens(_ tokens: Tokens) -> Response {
             json(TokenObject(tokens: tokens))
         }

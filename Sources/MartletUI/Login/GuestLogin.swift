@@ -21,9 +21,9 @@ extension GuestLogin {
     /// Creates a login.
     /// - Parameters:
     ///   - registration: Registers guests and provides their session.
-    ///   - longestName: The maximum number of characters in a name.
-    public init(_ registration: GuestRegistration, longestName: Int = 100) {
-        self.init(core: GuestLoginCore(registration, longestName: longestName))
+    ///   - maximumNameLength: The maximum number of characters in a name.
+    public init(_ registration: GuestRegistration, maximumNameLength: Int = 100) {
+        self.init(core: GuestLoginCore(registration, maximumNameLength: maximumNameLength))
     }
 
     /// Creates a login that registers guests with a client and signs them in to its `TokenManager`.
@@ -60,17 +60,18 @@ extension GuestLogin {
     /// The message of the last error, in the user's language.
     public var errorText: String? { state.errorText }
 
-    /// Registers the guest. A second call while a registration is running joins it, so a double tap creates one guest.
+    /// Registers the guest. If the name is empty or too long, sets ``errorText`` instead. A second call while a
+    /// registration is running joins it, so a double tap creates one guest.
     /// - Returns: A task that ends with the registration.
     @discardableResult public func registerGuest() -> Task<Void, Never> { core.registerGuest() }
 
     /// Cancels the running registration.
     public func cancelRegistration() { core.cancelRegistration() }
 
-    /// Reports that the chosen picture could not be loaded.
-    public func imageFailed() { core.imageFailed() }
+    /// Removes the chosen picture because it could not be loaded, and sets ``errorText``.
+    public func discardUnreadableImage() { core.discardUnreadableImage() }
 
-    /// Signs out: on this device immediately, on the server if it can be reached.
+    /// Cancels a running registration and signs out: on this device immediately, on the server if it can be reached.
     /// - Returns: A task that ends once the sign-out is complete.
     @discardableResult public func logout() -> Task<Void, Never> { core.logout() }
 

@@ -10,13 +10,13 @@ internal import MartletImages
     var onChange: (@MainActor (GuestLoginState) -> Void)?
 
     private let registration: GuestRegistration
-    private let longestName: Int
+    private let maximumNameLength: Int
     private var running: (number: Int, task: Task<Void, Never>)?
     private var following: Task<Void, Never>?
 
-    init(_ registration: GuestRegistration, longestName: Int) {
+    init(_ registration: GuestRegistration, maximumNameLength: Int) {
         self.registration = registration
-        self.longestName = longestName
+        self.maximumNameLength = maximumNameLength
         state.follow(registration.session.state())
         guard registration.session.canChange else { return }
         following = Task { [weak self, session = registration.session] in
@@ -33,11 +33,11 @@ internal import MartletImages
 
     func choose(_ image: ImageSource?) { state.choose(image) }
 
-    func imageFailed() { state.imageFailed() }
+    func discardUnreadableImage() { state.discardUnreadableImage() }
 
     func registerGuest() -> Task<Void, Never> {
         if let running { return running.task }
-        guard let submission = state.begin(longestName: longestName) else { return Task {} }
+        guard let submission = state.begin(maximumNameLength: maximumNameLength) else { return Task {} }
         let task = Task { await register(submission) }
         running = (submission.number, task)
         return task

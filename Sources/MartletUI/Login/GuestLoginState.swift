@@ -51,22 +51,22 @@ public struct GuestLoginState: Sendable, Hashable {
         errorText = nil
     }
 
-    mutating func imageFailed() {
+    mutating func discardUnreadableImage() {
         selectedImage = nil
         fail(Wording.unusablePicture.text)
     }
 
     /// Begins a registration.
     /// - Returns: Its input; `nil` if a registration is already running or the name is not valid.
-    mutating func begin(longestName: Int) -> Submission? {
+    mutating func begin(maximumNameLength: Int) -> Submission? {
         guard !isRegistering else { return nil }
         let name = userName.trimmingBlanks
         guard !name.isEmpty else {
             fail(Wording.nameMissing.text)
             return nil
         }
-        guard name.count <= longestName else {
-            fail(Wording.nameTooLong(longestName).text)
+        guard name.count <= maximumNameLength else {
+            fail(Wording.nameTooLong(maximumNameLength).text)
             return nil
         }
         attempt += 1

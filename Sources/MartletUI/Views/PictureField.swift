@@ -56,7 +56,7 @@
                 if let bytes {
                     login.selectedImage = .data(bytes)
                 } else {
-                    login.imageFailed()
+                    login.discardUnreadableImage()
                 }
                 // Clear the selection, so that a form that reappears does not load it again and so that the user can
                 // choose the same picture again after a failure.

@@ -204,6 +204,14 @@ import Testing
         }
     }
 
+    @Test("an error names the setting or the function that reads such a body") func advice() async throws {
+        let body = #"{"success":true,"code":"OK","data":{"name":"Ada"}}"#
+        let enveloped = await answering(body, status: 200, envelope: nil).failure(User.self)
+        #expect(enveloped?.description.contains("NetworkConfig.envelope") == true, "\(String(describing: enveloped))")
+        let text = await answering("pong", status: 200, envelope: nil).failure(String.self)
+        #expect(text?.description.contains("data(for:)") == true, "\(String(describing: text))")
+    }
+
     @Test("an error has the status of its response, whether or not the server has explained it")
     func status() async {
         let bodies: [(text: String, type: String, isExplained: Bool)] = [

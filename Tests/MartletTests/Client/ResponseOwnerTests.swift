@@ -151,7 +151,7 @@ import Testing
         app.backend.beforeRefresh { _ in .status(401) }
         await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
         _ = try await app.client.text(Visit("/a", .get, .none))
-        _ = CallCookies(jar, app.client.pipeline.keepers, owner, time: app.time)
+        _ = CallCookies(jar, app.client.pipeline.responseStorage, owner, time: app.time)
         _ = try await app.client.text(Visit("/b", .get, .none))
         #expect(app.transport.requests(to: "/b").map { $0.headers[.cookie] } == ["guest=1"])
     }

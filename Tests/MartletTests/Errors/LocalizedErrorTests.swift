@@ -98,6 +98,33 @@ struct LocalizedErrorTests {
         #expect(Set(texts).count == texts.count)
     }
 
+    @Test("an error is one line without control characters, whatever the server has sent") func controlCharacters() {
+        let hostile = "\u{1B}]0;owned\u{07}\u{1B}[2Jbad\nGET /x 200, fake\u{202E}"
+        let error = APIError(
+            code: "E\u{1B}[31m", message: hostile, errors: [.init(field: "n\u{8}", message: hostile)],
+            response: Self.response(422))
+        let decoding = ResponseDecodingError(
+            type: "User", codingPath: "a\u{1B}", reason: hostile,
+            response: ServerResponse(head: HTTPResponse(status: .ok), body: Data("\u{1B}[2J".utf8)))
+        let refresh = RefreshError(.status(400), description: hostile)
+        for text in [
+            "\(error)", "\(NetworkError.api(Self.call, error))", NetworkError.api(Self.call, error).explanation,
+            NetworkError.decoding(Self.call, decoding).explanation, "\(decoding)",
+            "\(SessionError.refreshFailed(refresh))",
+        ] {
+            #expect(
+                text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }, "\(text.debugDescription)"
+            )
+            #expect(!text.contains("\u{202E}"))
+        }
+        // A message for the user may have several lines.
+        #expect(error.localizedDescription.contains("\n"))
+        #expect(
+            error.localizedDescription.unicodeScalars.allSatisfy {
+                $0 == "\n" || $0.properties.generalCategory != .control
+            })
+    }
+
     @Test("a server's message is shown as it is, or a text for its status")
     func serverMessages() {
         var error = APIError(

@@ -32,17 +32,67 @@ import Testing
             await #expect(throws: TokenStoreContract.Violation.self) { try await verification.value }
         }
     }
+
+    @Test("a shared store that reports each write twice, and no deletion, fails the contract") func doubledReports()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let (bell, time) = (Bell(), ManualTimeSource())
+            let path = folder.path + "/session.json"
+            let contract = TokenStoreContract(
+                open: { SilentTokenStore(base: FileTokenStore(path: path), bell: bell) }, time: time)
+            let verification = Task { try await contract.verify() }
+            await bell.deletion.pass()
+            await time.waitForSleepers()
+            time.advance(by: .seconds(30))
+            let violation = await #expect(throws: TokenStoreContract.Violation.self) {
+                try await verification.value
+            }
+            #expect(violation?.description.contains("deletion") == true)
+        }
+    }
 }
 
-/// A store that several processes may share, but that reports no change.
+/// Reports each write to all subscribers twice, and no deletion.
+private final class Bell: Sendable {
+    /// Opened by the first deletion after which a subscriber waits for a report.
+    let deletion = Gate()
+    private let subscribers = Locked<[AsyncStream<Void>.Continuation]>([])
+
+    func changes() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        subscribers.withLock { $0.append(continuation) }
+        return stream
+    }
+
+    func ring() {
+        for subscriber in subscribers.withLock(\.self) { (0..<2).forEach { _ in subscriber.yield() } }
+    }
+
+    func noteDeletion() {
+        if !subscribers.withLock(\.isEmpty) { deletion.open() }
+    }
+}
+
+/// A store that several processes may share, but that reports no change except those of its bell.
 private struct SilentTokenStore: TokenStore {
     let base: FileTokenStore
+    var bell: Bell?
 
     var refreshLock: (any StoreLock)? { base.refreshLock }
     func read() async -> StoreReading { await base.read() }
-    func write(_ session: StoredSession) async throws { try await base.write(session) }
-    func delete() async throws { try await base.delete() }
-    func changes() -> AsyncStream<Void>? { AsyncStream { _ in } }
+
+    func write(_ session: StoredSession) async throws {
+        try await base.write(session)
+        bell?.ring()
+    }
+
+    func delete() async throws {
+        try await base.delete()
+        bell?.noteDeletion()
+    }
+
+    func changes() -> AsyncStream<Void>? { bell?.changes() ?? AsyncStream { _ in } }
 
     func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
         try await base.update(decide)

@@ -255,7 +255,7 @@ import Testing
             let path = folder.path + "/session.json"
             let exhausted = StorageError(.unreachable, "no space left on device")
             let store = FileTokenStore(
-                path: path, watcher: { (_, _, _) throws(StorageError) -> FolderWatch in throw exhausted })
+                path: path, watcher: { (_, _, _, _) throws(StorageError) -> FolderWatch in throw exhausted })
             let app = App(store: store)
             let events = app.tokens.events
             try await app.tokens.signIn(with: app.backend.issue())
@@ -276,7 +276,7 @@ import Testing
             try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: folder.path)
             let store = FileTokenStore(
                 path: path,
-                watcher: { (_, _, _) throws(StorageError) -> FolderWatch in
+                watcher: { (_, _, _, _) throws(StorageError) -> FolderWatch in
                     throw StorageError(.unreachable, "no space left on device")
                 })
             var changes = try #require(store.changes()).makeAsyncIterator()
@@ -289,6 +289,32 @@ import Testing
         }
     }
 
+    @Test("a store whose folder was removed or moved follows the record in the next folder", arguments: [true, false])
+    func nextFolder(isRemoved: Bool) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/app/session.json"
+            let store = FileTokenStore(path: path)
+            var changes = try #require(store.changes()).makeAsyncIterator()
+            let other = FileTokenStore(path: path)
+            try await other.write(StoredSession(id: SessionID(), tokens: .fresh(1)))
+            await store.watchedFile?.watchBegun()
+            if isRemoved {
+                try FileManager.default.removeItem(atPath: folder.path + "/app")
+            } else {
+                try FileManager.default.moveItem(atPath: folder.path + "/app", toPath: folder.path + "/former")
+            }
+            while await store.read() != .empty { _ = await changes.next() }
+            // Nothing creates the folder again, until a record is written.
+            #expect(!folder.names.contains("app"))
+            let next = StoredSession(id: SessionID(), tokens: .fresh(2))
+            try await other.write(next)
+            await store.queue.run { store.watchedFile?.poll() }
+            while await store.read() != .found(next) { _ = await changes.next() }
+            try await other.delete()
+            while await store.read() != .empty { _ = await changes.next() }
+        }
+    }
+
     @Test("a change before the watch began is reported, even if another reader of the store has begun it")
     func watchBegunByAnother() async throws {
         try await TemporaryFolder.with { folder in
@@ -296,9 +322,9 @@ import Testing
             let isExhausted = Locked(true)
             let store = FileTokenStore(
                 path: path,
-                watcher: { (folder, names, report) throws(StorageError) -> FolderWatch in
+                watcher: { (folder, names, report, reportEnd) throws(StorageError) -> FolderWatch in
                     if isExhausted.withLock({ $0 }) { throw StorageError(.unreachable, "too many open files") }
-                    return try FolderWatch(folder, reportChangesOf: names, to: report)
+                    return try FolderWatch(folder, reportChangesOf: names, to: report, reportEnd: reportEnd)
                 })
             var changes = try #require(store.changes()).makeAsyncIterator()
             #expect(await store.read().isEmpty)
@@ -317,9 +343,9 @@ import Testing
             let exhausted = StorageError(.unreachable, "no space left on device")
             let store = FileTokenStore(
                 path: folder.path + "/session.json",
-                watcher: { (folder, names, report) throws(StorageError) -> FolderWatch in
+                watcher: { (folder, names, report, reportEnd) throws(StorageError) -> FolderWatch in
                     if isExhausted.withLock({ $0 }) { throw exhausted }
-                    return try FolderWatch(folder, reportChangesOf: names, to: report)
+                    return try FolderWatch(folder, reportChangesOf: names, to: report, reportEnd: reportEnd)
                 })
             let seen = Locked<[StorageError]>([])
             let first = store.changes()

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPTypes
 internal import MartletTesting
 internal import Testing
 
@@ -18,6 +19,22 @@ struct RedactionTests {
             #expect(!redacted.contains(token), "\(redacted)")
             #expect(redacted.contains(Redaction.mask))
         }
+    }
+
+    @Test("neither a configuration, nor a call, nor a query shows a secret when it is printed") func printed() {
+        var fields: HTTPFields = [.via: "shown"]
+        fields.setSensitive("hunter2", for: .init("X-Api-Key")!)
+        var config = NetworkConfig()
+        config.headers = fields
+        let call = Call<NoContent>.get("/films", query: ["token": "hunter2", "page": 2], headers: fields)
+        for value in [config, call, call.query] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] {
+                #expect(!text.contains("hunter2"), "\(text)")
+            }
+        }
+        #expect("\(config)".contains("shown") && "\(call)".contains("/films"))
     }
 
     @Test(
@@ -61,6 +78,9 @@ struct RedactionTests {
             #"{"label":"New password","page":1,"value":"a hunter2"}"#, "Verification code: hunter2",
             #"{"newPin":"hunter2"}"#, "auth_code=hunter2",
             #"{"verification_code":"hunter2"}"#, #"{"encryptionKey":"hunter2"}"#,
+            #"{"cvv":"hunter2"}"#, "card_number=hunter2", #"{"securityAnswer":"hunter2"}"#, "sms_code=hunter2",
+            "mfa_code=hunter2", #"{"mfa":"hunter2"}"#, "client_assertion=hunter2", "assertion=hunter2",
+            "device_code=hunter2", #"{"passkey":"hunter2"}"#, #"{"passwort":"hunter2"}"#,
             "otp_code=hunter2", #"{"pinCode":"hunter2"}"#, #"{"user_pass":"hunter2"}"#, "code_verifier=hunter2",
             // Errors of a FastAPI server repeat the input.
             #"{"detail":[{"type":"x","loc":["body","password"],"msg":"too short","input":"a hunter2","ctx":{"a":8}}]}"#,

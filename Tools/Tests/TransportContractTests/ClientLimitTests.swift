@@ -29,6 +29,26 @@ extension TransportContract {
             await server.stop()
         }
 
+        @Test(
+            "A status that HTTP does not have is an invalid response, and ends no process",
+            arguments: ["000", "020", "099"], ["", "HTTP/1.1 100 Continue\r\n\r\n"])
+        func invalidStatus(_ status: String, interim: String) async throws {
+            for kind in TransportKind.allCases where [.asyncHTTPClient, .asyncHTTPClientInMemory].contains(kind) {
+                let server = try await WireServer.start { connection in
+                    _ = try await connection.readRequest()
+                    try await connection.write(interim + "HTTP/1.1 \(status) X\r\nContent-Length: 2\r\n\r\nab")
+                    await connection.closed()
+                }
+                let failure = await Self.failure(of: kind, server, limit: .seconds(3_000))
+                guard case .invalidResponse = failure else {
+                    Issue.record("\(String(describing: failure))")
+                    return
+                }
+                await server.allClosed()
+                await server.stop()
+            }
+        }
+
         @Test("A cancelled call ends its exchange", arguments: TransportKind.allCases, Silence.allCases)
         func cancel(_ kind: TransportKind, silence: Silence) async throws {
             let isSilent = Signal()

@@ -116,8 +116,7 @@ struct Script: Sendable {
         var others = SeededGenerator(seed: seed ^ 0x3A7E_D0C5)
         requiresSavedTokens = others.isTrue(inPercent: 15)
         habits = Habits(&others)
-        // A lease that a slow disk or server often exceeds.
-        lease = others.isTrue(inPercent: 30) ? .seconds(15) : .seconds(45)
+        lease = Self.lease(&others, isSlow: isSlow && count > 1)
         newsDelay = others.isTrue(inPercent: 20) ? others.pick([.seconds(1), .seconds(5)]) : nil
         if habits.registersGuests, others.isTrue(inPercent: 70) { start = .nothing }
         author.add(habits, to: &processes, &disturbances)
@@ -130,6 +129,15 @@ struct Script: Sendable {
         if last.isTrue(inPercent: 18) { forbidRefreshes(toAll: last.isTrue(inPercent: 25), &last) }
         // Only Martlet's own stores adopt tokens, and they all keep marks.
         keepsMark = isShared || former != nil || last.isTrue(inPercent: 50)
+    }
+
+    /// A slow disk or server often exceeds the shorter leases, so that another process takes over the lock.
+    private static func lease(_ dice: inout SeededGenerator, isSlow: Bool) -> Duration {
+        switch dice.number(below: 100) {
+        case ..<60 where isSlow: .seconds(3)
+        case ..<30: .seconds(15)
+        default: .seconds(45)
+        }
     }
 
     /// Makes most calls use the current token without a refresh.

@@ -35,7 +35,7 @@ final class CacheTicket: Sendable {
     let stored: CachedResponse?
     let mayStore: Bool
     private let cache: HTTPCache
-    private let keepers: ResponseKeepers
+    private let responseStorage: ResponseStorage
     private let request: CacheRequest
     private let removals: Int
     private let time: any TimeSource
@@ -50,9 +50,9 @@ final class CacheTicket: Sendable {
         case removing
     }
 
-    init(_ cache: HTTPCache, _ keepers: ResponseKeepers, for request: CacheRequest, time: any TimeSource) {
+    init(_ cache: HTTPCache, _ responseStorage: ResponseStorage, for request: CacheRequest, time: any TimeSource) {
         self.cache = cache
-        self.keepers = keepers
+        self.responseStorage = responseStorage
         self.request = request
         self.mayStore = request.method == .get && !request.control.contains("no-store")
         self.time = time
@@ -74,7 +74,7 @@ final class CacheTicket: Sendable {
     func staleResponse() -> ServerResponse? {
         let now = time.uptime
         guard let stored, stored.mayReplaceError(for: request.control, at: now),
-            keepers.isCurrent(request.partition.owner)
+            responseStorage.isCurrent(request.partition.owner)
         else { return nil }
         return stored.response(at: now)
     }
@@ -97,7 +97,7 @@ final class CacheTicket: Sendable {
         let effect = effect.withLock { $0 }
         if case .none = effect { return }
         cache.withStore { store in
-            guard store.removals == removals, keepers.isCurrent(request.partition.owner) else { return }
+            guard store.removals == removals, responseStorage.isCurrent(request.partition.owner) else { return }
             if case .storing(let new) = effect {
                 let newer = store.find(request.url) {
                     request.selects($0) && $0.isNewer(than: new, requestedAt: requestedAt)
@@ -110,7 +110,7 @@ final class CacheTicket: Sendable {
     }
 
     /// Removes the stored response if the call has rejected the new one because the resource is gone.
-    func rejected(_ status: Int) {
+    func removeIfGone(_ status: Int) {
         guard mayStore, status == 404 || status == 410 else { return }
         cache.withStore { store in store.remove(request.url, where: request.selects) }
     }

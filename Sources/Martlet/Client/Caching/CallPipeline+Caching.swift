@@ -22,15 +22,15 @@ extension CallPipeline {
             isReading && control.contains("only-if-cached")
             ? ServerResponse(head: HTTPResponse(status: .gatewayTimeout), body: Data()) : nil
         if isSafe {
-            let isTyped = call.receiver == nil && call.monitor == nil && call.body == nil
-            guard isTyped, isReading, !request.isConditional else { return (refusal, nil) }
+            let mayUseCache = call.receiver == nil && call.monitor == nil && call.body == nil
+            guard mayUseCache, isReading, !request.isConditional else { return (refusal, nil) }
         }
         guard let owner = call.responseOwner.map({ resolved($0, for: call) }) else { return (refusal, nil) }
         cache.begin(owner, of: tokens)
         let isSigned = authorizer?.carriesToken(request, for: call) == true
         let fields = fieldsWithoutToken(of: request, call)
         let ticket = CacheTicket(
-            cache, keepers,
+            cache, responseStorage,
             for: CacheRequest(
                 method: request.method, url: CacheRequest.url(of: request, at: origin), fields: fields,
                 partition: CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
@@ -63,10 +63,10 @@ extension CallPipeline {
         onUnusedResponse: (@Sendable (ServerResponse) -> Void)? = nil
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         var target: String?
-        // Without a response the server may still have performed the request.
+        // The server may have performed the request even if no response arrives.
         var mayHaveChanged = true
         defer { if mayHaveChanged { ticket.invalidate(redirectedTo: target) } }
-        let (response, report) = try await attemptRunner.run(
+        let (response, report) = try await exchangeRunner.run(
             request, at: origin, for: call, onUnusedResponse: onUnusedResponse)
         target = report.redirectTarget
         mayHaveChanged = report.redirectTarget != nil || response.status < 400
@@ -80,7 +80,7 @@ extension CallPipeline {
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         let conditional = ticket.stored?.conditional(request)
         var isConditional = conditional != nil
-        var (response, report) = try await attemptRunner.run(
+        var (response, report) = try await exchangeRunner.run(
             conditional ?? request, at: origin, for: call, hasCacheConditions: isConditional)
         if isConditional, response.status == 304,
             report.redirectTarget != nil || ticket.stored?.isContradicted(by: response.head) == true
@@ -105,7 +105,7 @@ extension CallPipeline {
         var (request, call, renewed) = (request, call, Credential?.none)
         try await authorizer?.prepareNextRequest(&request, for: call.authorization, &renewed)
         if let renewed { authorizer?.use(renewed, for: &call) }
-        var (response, report) = try await attemptRunner.run(request, at: origin, for: call)
+        var (response, report) = try await exchangeRunner.run(request, at: origin, for: call)
         report.renewed = report.renewed ?? renewed
         return (response, report)
     }

@@ -56,6 +56,6 @@ public final class HTTPCache: Sendable {
     /// Removes the responses of earlier owners, and those of this one when its sign-in state ends.
     func begin(_ owner: ResponseOwner, of tokens: TokenManager?) {
         guard let tokens, withStore({ $0.begin(owner) }) else { return }
-        tokens.onEnd(ofLeftoversOf: owner.state) { [weak self] in self?.withStore { $0.end(owner) } }
+        tokens.onEnd(ofSignInStateOf: owner.state) { [weak self] in self?.withStore { $0.end(owner) } }
     }
 }

@@ -108,8 +108,8 @@ public struct NetworkConfig: Sendable {
     /// Starts a session when a call requires one (``AuthenticationRequirement/required``) and the user is signed out.
     /// If it is `nil`, such a call fails with ``NetworkError/signInRequired(_:)``.
     ///
-    /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, and
-    /// the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
+    /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, as
+    /// ``NetworkError/interceptorFailed(_:_:)`` unless it is a ``NetworkError``, and the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
     ///
     /// An automatic sign-in gives way to a user. If a user signs in or out while the closure runs, or has already signed
     /// in through another process, the sign-ins of the closure fail with ``NetworkError/sessionChanged(_:)``. A user's
@@ -140,4 +140,16 @@ public struct NetworkConfig: Sendable {
 
     /// Creates the default settings.
     public init() {}
+}
+
+extension NetworkConfig: CustomReflectable {
+    /// The header fields with secrets masked, and the simple settings.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "headers": headers.redacted, "timeout": timeout, "maximumRedirects": maximumRedirects,
+                "maximumResponseBytes": maximumResponseBytes, "allowsInsecureHTTP": allowsInsecureHTTP,
+            ], displayStyle: .struct)
+    }
 }

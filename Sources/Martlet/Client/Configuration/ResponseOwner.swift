@@ -1,7 +1,8 @@
 /// The owner of what a response leaves behind in a client: cookies, stored responses and results that calls share.
 ///
 /// It is determined once, when the call is made. Each sign-in, sign-out and expiry starts a new owner, and so does
-/// emptying the jar or the cache. Cookies and responses that arrive for an earlier owner are dropped.
+/// emptying the jar or the cache. Cookies and responses that arrive for an earlier owner are dropped. The session that a
+/// sign-in starts takes over the cookies that were set before it.
 struct ResponseOwner: Hashable, Sendable {
     /// The number of the manager; `nil` for a client without one. All such clients share what they leave in a jar or a
     /// cache.
@@ -19,7 +20,7 @@ struct TimesEmptied: Hashable, Sendable {
 
 /// The objects in which the responses of a client leave something behind, and the manager whose sign-in states limit
 /// how long it is kept.
-struct ResponseKeepers: Sendable {
+struct ResponseStorage: Sendable {
     let tokens: TokenManager?
     let jar: CookieJar?
     let cache: HTTPCache?
@@ -56,11 +57,11 @@ extension CallPipeline {
         guard keepsResponses else { return nil }
         return ResponseOwner(
             manager: tokens?.number, state: owner.isBound ? owner : tokens?.currentOwner ?? owner,
-            timesEmptied: keepers.timesEmptied)
+            timesEmptied: responseStorage.timesEmptied)
     }
 
-    var keepers: ResponseKeepers {
-        ResponseKeepers(tokens: tokens, jar: config.cookies, cache: config.cache)
+    var responseStorage: ResponseStorage {
+        ResponseStorage(tokens: tokens, jar: config.cookies, cache: config.cache)
     }
 
     /// The owner with the session, if the store has been read since the call was made.

@@ -74,7 +74,7 @@ final class SignInCookies: Sendable {
 /// One call's access to a jar.
 final class CallCookies: Sendable {
     private let jar: CookieJar
-    private let keepers: ResponseKeepers
+    private let responseStorage: ResponseStorage
     private let time: any TimeSource
     private let owner: ResponseOwner
     /// The cookies of a sign-in; `nil` for any other call.
@@ -86,11 +86,11 @@ final class CallCookies: Sendable {
     ///   - signIn: The cookies of a sign-in; `nil` for any other call.
     ///   - carriesToken: Whether the call may carry a token.
     init(
-        _ jar: CookieJar, _ keepers: ResponseKeepers, _ owner: ResponseOwner, time: any TimeSource,
+        _ jar: CookieJar, _ responseStorage: ResponseStorage, _ owner: ResponseOwner, time: any TimeSource,
         signIn: SignInCookies? = nil, carriesToken: Bool = true
     ) {
         self.jar = jar
-        self.keepers = keepers
+        self.responseStorage = responseStorage
         self.owner = owner
         self.signIn = signIn
         self.time = time
@@ -103,16 +103,16 @@ final class CallCookies: Sendable {
                 let own = CookieSpace.signIn(signIn.number)
                 return (carriesToken || owner.state.session == nil ? [space, own] : [own], own)
             } ?? ([space], space)
-        guard let session = owner.state.session, let tokens = keepers.tokens else {
+        guard let session = owner.state.session, let tokens = responseStorage.tokens else {
             if owner.state.signInState == .signedOut { jar.withStore { $0.settle(manager, epoch: epoch) } }
             return
         }
         // A session that has already ended must not get the cookies of earlier calls.
         let follower = jar.withStore { store in
-            keepers.isCurrent(owner) ? store.begin(session, of: manager, epoch: epoch) : nil
+            responseStorage.isCurrent(owner) ? store.begin(session, of: manager, epoch: epoch) : nil
         }
         guard let follower else { return }
-        tokens.onEnd(ofLeftoversOf: owner.state) { [weak jar] in
+        tokens.onEnd(ofSignInStateOf: owner.state) { [weak jar] in
             withExtendedLifetime(follower) { jar?.withStore { $0.end(session, of: manager, epoch: epoch) } }
         }
     }
@@ -165,9 +165,9 @@ final class CallCookies: Sendable {
 
     /// Whether the owner of the call is still current.
     private var isCurrent: Bool {
-        guard signIn != nil, let tokens = keepers.tokens else { return keepers.isCurrent(owner) }
+        guard signIn != nil, let tokens = responseStorage.tokens else { return responseStorage.isCurrent(owner) }
         // A session that expires during a sign-in does not end the sign-in, which has cookies of its own.
-        return owner.timesEmptied == keepers.timesEmptied && tokens.acceptsSignIn(since: owner.state.epoch)
+        return owner.timesEmptied == responseStorage.timesEmptied && tokens.acceptsSignIn(since: owner.state.epoch)
     }
 }
 
@@ -184,14 +184,14 @@ extension CallPipeline {
         guard signIn != nil, let jar = config.cookies, let owner = responseOwner(for: tokens.currentOwner) else {
             return
         }
-        _ = CallCookies(jar, keepers, owner, time: time)
+        _ = CallCookies(jar, responseStorage, owner, time: time)
     }
 
     /// A call's access to the client's jar; `nil` without a jar.
     func cookies(of call: CallState, signIn: SignInCookies? = nil) -> CallCookies? {
         guard let jar = config.cookies, let owner = call.responseOwner else { return nil }
         return CallCookies(
-            jar, keepers, resolved(owner, for: call), time: time, signIn: signIn,
+            jar, responseStorage, resolved(owner, for: call), time: time, signIn: signIn,
             carriesToken: call.authorization.requirement != .none)
     }
 }

@@ -59,7 +59,13 @@ struct ResponseDecoding: Sendable {
         } catch let error as NetworkError {
             throw error
         } catch {
-            throw .decoding(call.call, ResponseDecodingError(error, type: "\(type)", response: response))
+            var failure = ResponseDecodingError(error, type: "\(type)", response: response)
+            if type == String.self || type == Data.self {
+                failure.reason += ". Read text and bytes that are not JSON with data(for:)"
+            } else if envelope == nil, response.looksEnveloped {
+                failure.reason += ". The body looks like an envelope: set NetworkConfig.envelope"
+            }
+            throw .decoding(call.call, failure)
         }
     }
 
@@ -83,6 +89,14 @@ struct ResponseDecoding: Sendable {
 }
 
 extension ServerResponse {
+    /// Whether the body is an object with the outcome of the call beside its value.
+    fileprivate var looksEnveloped: Bool {
+        guard let json = JSONValue(body: body), json["data"] ?? json["result"] ?? json["error"] != nil else {
+            return false
+        }
+        return ["success", "status", "code", "message", "errors"].contains { json[$0] != nil }
+    }
+
     /// Whether the body begins like HTML or XML.
     fileprivate var isMarkup: Bool {
         let spaces = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n")]

@@ -140,6 +140,7 @@ struct Authorizer: Sendable {
 
     /// Replaces the call's token if it was rejected or replaced while the call was suspended.
     /// - Returns: `false` if the call must wait for a new token.
+    /// - Throws: ``SessionError`` if the session of the call has ended, for example because another user has signed in.
     @inline(never)
     func recheckToken(for call: inout CallState) throws(SessionError) -> Bool {
         guard let credential = call.authorization.credential, !tokens.isUsable(credential) else { return true }

@@ -71,7 +71,7 @@ struct CallAttempt {
             try await validate(response, &call)
             return deliver(response, call)
         } catch {
-            let failure = AttemptRunner.wrap(error, call: call.context.call, lastResponse: call.lastResponse)
+            let failure = ExchangeRunner.wrap(error, call: call.context.call, lastResponse: call.lastResponse)
             if isUnderWay { call.observation?.attemptDidFail(call.context, failure) }
             return .failure(failure)
         }
@@ -184,7 +184,7 @@ struct CallAttempt {
                 try await pipeline.run(
                     request, at: origin, for: call, with: ticket, onUnusedResponse: onUnusedResponse)
             } else {
-                try await pipeline.attemptRunner.run(
+                try await pipeline.exchangeRunner.run(
                     request, at: origin, for: call, onUnusedResponse: onUnusedResponse)
             }
         if let renewed = report.renewed { pipeline.authorizer?.use(renewed, for: &call) }
@@ -243,7 +243,7 @@ struct CallAttempt {
             try Task.checkCancellation()
             try await receiver.receive(incoming)
         } else {
-            let runner = pipeline.attemptRunner
+            let runner = pipeline.exchangeRunner
             try await runner.withLimit(runner.limit(of: call)) { progress in
                 try await receiver.receive(incoming.reporting(to: progress))
             }
@@ -257,7 +257,7 @@ struct CallAttempt {
     {
         // A receiver has already consumed acceptable responses.
         guard call.receiver == nil, call.context.endpoint.acceptableStatuses.contains(response.status) else {
-            ticket?.rejected(response.status)
+            ticket?.removeIfGone(response.status)
             return .failure(pipeline.decoding.statusError(for: response, call: call.context.call))
         }
         if case .server = source { slotEnd = .releasedAfterSuccess }

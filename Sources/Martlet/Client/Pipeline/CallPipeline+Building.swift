@@ -51,7 +51,7 @@ extension CallPipeline {
         var context = RequestContext(
             endpoint: endpoint, method: method.rawValue, location: location, time: time, since: call.start.uptime)
         context.awaitsHead = call.receiver?.outlivesCall == true
-        guard attemptRunner.allowsInsecureHTTP || !location.origin.isInsecure else {
+        guard exchangeRunner.allowsInsecureHTTP || !location.origin.isInsecure else {
             throw .insecureURL(context.call, url: location.redactedText)
         }
         if authorizer == nil, call.start.requirement == .required { throw .signInRequired(context.call) }
@@ -98,7 +98,7 @@ extension CallPipeline {
     }
 
     private func mayExpectContinue(_ body: PreparedBody) -> Bool {
-        attemptRunner.waitsForContinue && config.expectsContinue(body)
+        exchangeRunner.waitsForContinue && config.expectsContinue(body)
     }
 
     /// Adds or removes `Expect: 100-continue` after an interceptor has replaced the body.

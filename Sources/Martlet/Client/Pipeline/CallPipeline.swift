@@ -7,7 +7,7 @@ final class CallPipeline: Sendable {
     let tokens: TokenManager?
     let config: NetworkConfig
     let time: any TimeSource
-    let attemptRunner: AttemptRunner
+    let exchangeRunner: ExchangeRunner
     let decoding: ResponseDecoding
     /// The app's interceptors, then the retry policy.
     let interceptors: [any RequestInterceptor]
@@ -30,7 +30,7 @@ final class CallPipeline: Sendable {
         self.joined = config.coalescesIdenticalCalls ? JoinedCalls(time: time) : nil
         self.decoding = ResponseDecoding(
             decoder: config.decoder, envelope: config.envelope, errorBody: config.errorBody)
-        self.attemptRunner = AttemptRunner(config: config, authorizer: authorizer, transport: transport, time: time)
+        self.exchangeRunner = ExchangeRunner(config: config, authorizer: authorizer, transport: transport, time: time)
     }
 
     /// The same pipeline with further interceptors, which run before the others. It shares the request slots.
@@ -47,7 +47,7 @@ final class CallPipeline: Sendable {
         self.slots = original.slots
         self.joined = original.joined
         self.decoding = original.decoding
-        self.attemptRunner = original.attemptRunner
+        self.exchangeRunner = original.exchangeRunner
     }
 
     /// Sends a call until an attempt succeeds or must not be retried.
@@ -73,14 +73,16 @@ final class CallPipeline: Sendable {
             let (response, lastAttempt) = try await run(&call, outgoing)
             let receivedAt = lastAttempt.upperBound
             bodyOutlivesCall = call.receiver?.outlivesCall == true
+            let processed = hasInterceptors ? try await process(response, &call, outgoing) : response
+            try await call.receiver?.publish()
             return CompletedCall(
-                response: hasInterceptors ? try await process(response, &call, outgoing) : response,
+                response: processed,
                 head: response.head,
                 context: call.context, owner: call.authorization.owner, receivedAt: receivedAt,
                 duration: (hasInterceptors ? time.uptime : receivedAt) - call.context.startedAt,
                 lastAttemptDuration: receivedAt - lastAttempt.lowerBound, report: call.observation)
         } catch {
-            let failure = AttemptRunner.wrap(error, call: call.context.call)
+            let failure = ExchangeRunner.wrap(error, call: call.context.call)
             if let observation = call.observation { observation.finish(with: failure) } else { reportRefusal(failure) }
             throw failure
         }
@@ -149,7 +151,7 @@ final class CallPipeline: Sendable {
     /// - Returns: Whether the request is sent again without the field.
     private func withdrawOwnFields(from call: inout CallState, after failure: NetworkError) -> Bool {
         if call.expectation.remove(from: &call.request.headerFields, after: failure) { return true }
-        return call.receiver?.startsOver(after: failure) == true
+        return call.receiver?.withdrawFields(after: failure) == true
     }
 }
 

@@ -23,11 +23,14 @@ protocol ResponseReceiver: Sendable {
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool
     /// Consumes the body. After a cancellation or a timeout the pipeline does not wait for this method to return.
     func receive(_ response: IncomingResponse) async throws
-    /// Uses the complete body. The pipeline always waits for this method.
+    /// Checks the complete body. The pipeline always waits for this method.
     func finish(_ head: HTTPResponse) async throws
+    /// Makes the result available, once the interceptors have processed the response. The pipeline always waits for
+    /// this method.
+    func publish() async throws
     /// Gives up what the receiver has received, if the failure concerns only the fields that it had added.
     /// - Returns: Whether the request is sent again at once.
-    func startsOver(after failure: NetworkError) -> Bool
+    func withdrawFields(after failure: NetworkError) -> Bool
 }
 
 /// A response whose body has not been read yet.

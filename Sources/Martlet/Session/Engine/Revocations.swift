@@ -3,6 +3,7 @@
 final class Revocations: Sendable {
     private let revoker: TokenRevoker?
     private let endpoint: TokenEndpointClient
+    private let rejection: AccessTokenRejectionRule
     private let policy: SessionPolicy
     private let time: any TimeSource
     private let limits: TimeLimits
@@ -44,8 +45,13 @@ final class Revocations: Sendable {
         case late
     }
 
-    init(_ revoker: TokenRevoker?, over endpoint: TokenEndpointClient, policy: SessionPolicy, limits: TimeLimits) {
+    /// - Parameter rejection: The rule for responses that reject the access token.
+    init(
+        _ revoker: TokenRevoker?, over endpoint: TokenEndpointClient, rejection: AccessTokenRejectionRule,
+        policy: SessionPolicy, limits: TimeLimits
+    ) {
         self.revoker = revoker
+        self.rejection = rejection
         self.endpoint = endpoint
         self.policy = policy
         self.time = endpoint.time
@@ -127,8 +133,9 @@ final class Revocations: Sendable {
         for attempt in 1...6 {
             if pending.isInUse() { return false }
             let isExpired = isRejected || pending.expiresAt.map { $0 <= time.uptime } ?? false
-            let result = await limits.run(within: policy.refreshTimeout) { [endpoint] in
-                try await revoker.revoke(pending.tokens, sendingAccessToken: !isExpired, over: endpoint)
+            let result = await limits.run(within: policy.refreshTimeout) { [endpoint, rejection] in
+                try await revoker.revoke(
+                    pending.tokens, sendingAccessToken: !isExpired, rejectedBy: rejection, over: endpoint)
             }
             switch result {
             case .success:
@@ -140,7 +147,7 @@ final class Revocations: Sendable {
                 }
                 pending.report(.revocationFailed(Redaction.redact(String(describing: error))))
                 if error is TokenRevoker.Refusal { return false }
-                if (error as? RefreshError)?.kind == .status(401) { isRejected = true }
+                if error is TokenRevoker.AccessTokenRejected { isRejected = true }
             }
             guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return false }
             wait = min(wait * 4, policy.maximumRetryAfter)

@@ -47,18 +47,17 @@ struct SessionEndings {
     /// Removes and returns the work that is due.
     mutating func takeDue(_ machine: borrowing SessionStateMachine) -> [@Sendable () -> Void] {
         guard !entries.isEmpty || !followers.isEmpty else { return [] }
-        var due: [@Sendable () -> Void] = []
-        // In the order in which they were added.
-        for (id, entry) in entries.sorted(by: { $0.key < $1.key }) {
+        var ids: [Int] = []
+        for (id, entry) in entries {
             let isDue =
                 switch entry.subject {
                 case .call: machine.endError(for: entry.owner) != nil
                 case .leftovers: machine.isOver(entry.owner)
                 }
-            guard isDue else { continue }
-            entries[id] = nil
-            due.append(entry.perform)
+            if isDue { ids.append(id) }
         }
+        // In the order in which they were added.
+        var due = ids.sorted().compactMap { entries.removeValue(forKey: $0)?.perform }
         for (id, follower) in followers.sorted(by: { $0.key < $1.key }) {
             guard let ended = followers[id]?.user.advance(to: machine.lineage) else { continue }
             due.append { follower.perform(ended) }

@@ -156,7 +156,8 @@ extension SessionStateMachine {
         if session == nil, case .expired(let reason, _) = absence, owner.session != nil, owner.epoch == epoch {
             return .expired(reason)
         }
-        // A call without a session may continue when one starts.
+        // Of the calls without a session, only one that was made while the user was signed out may continue when a session
+        // starts. After an expiry, a call belongs to the session that has expired.
         return owner.signInState == .signedOut ? nil : mismatch(with: owner)
     }
 }

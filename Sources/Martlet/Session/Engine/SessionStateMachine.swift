@@ -42,8 +42,8 @@ struct SessionStateMachine: Sendable {
     /// The highest position of a record or a mark that this process has read or written; `nil` if it has done neither.
     /// An empty store is at position zero.
     private var known: SessionOrder?
-    /// The generation of the last sign-in that was followed by another one before it was known to be stored. It comes
-    /// from the clock if it is the highest one.
+    /// The generation of the last sign-in that another sign-in replaced before the store had confirmed its record. If no
+    /// known generation is higher, the order rests on the clock.
     private var unstoredGeneration: Int?
     /// The mark up to which sessions have ended, as far as this process knows. Records at or below it are ignored.
     private var mark: EndMark?

@@ -20,7 +20,7 @@ public import HTTPTypes
 /// for await state in tokens.states { … }
 /// ```
 ///
-/// Tokens are sent only to the base URL's origin and to the trusted origins.
+/// API requests carry the token only to the base URL's origin and to the trusted origins.
 public final class TokenManager: Sendable {
     // All decisions are made by `SessionStateMachine`. This class holds its lock, performs its actions and reports
     // their results back to it.
@@ -181,7 +181,8 @@ public final class TokenManager: Sendable {
             allowsInsecureHTTP: allowsInsecureHTTP, headers: headers)
         self.limits = TimeLimits(time: time)
         self.storeLimits = TimeLimits(time: time, keepsSleeper: false)
-        self.revocations = Revocations(revoker, over: tokenEndpoint, policy: policy, limits: limits)
+        self.revocations = Revocations(
+            revoker, over: tokenEndpoint, rejection: accessTokenRejection, policy: policy, limits: limits)
         self.storePort = StorePort(store, timeout: policy.storeTimeout, time: time)
         self.lookups = SingleFlight(time: time, outlivesCallers: true)
         self.core = Locked(Core(policy: policy, store: store))
@@ -446,9 +447,9 @@ extension TokenManager {
 
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.
     ///
-    /// During the backoff after a failure, the method throws that failure and sends nothing. The exception is a refusal
-    /// with a ``RefreshError/code`` and a 4xx without `Retry-After`: the app may have done what the server asks for, so
-    /// the refresh token is sent again.
+    /// During the backoff after a failure, the method throws that failure and sends nothing. One failure is tried again
+    /// at once: a 4xx that has a ``RefreshError/code`` and no `Retry-After`. The app may have done what the server asked
+    /// for.
     /// - Returns: The new tokens, or newer ones of the same session.
     /// - Throws: ``SessionError`` if the refresh failed.
     @discardableResult
@@ -768,7 +769,7 @@ extension TokenManager {
 
     /// Calls a closure once when this sign-in state ends, or immediately if it has ended. The closure removes cookies
     /// and cached responses.
-    func onEnd(ofLeftoversOf owner: CallOwner, _ perform: @escaping @Sendable () -> Void) {
+    func onEnd(ofSignInStateOf owner: CallOwner, _ perform: @escaping @Sendable () -> Void) {
         let isOver = core.withLock { core in
             guard !core.machine.isOver(owner) else { return true }
             core.endings.add(core.machine.makeID(), owner, perform, of: .leftovers)
@@ -1458,9 +1459,8 @@ struct SessionContext: Sendable {
     }
 }
 
-// MARK: - For tests
-
 extension TokenManager {
+    /// The result of a query, for tests.
     func inspect<Value>(_ query: (Core) -> Value) -> Value {
         core.withLock { query($0) }
     }

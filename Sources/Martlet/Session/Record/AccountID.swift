@@ -13,7 +13,7 @@
 /// let ada: AccountID = "ada@example.com"
 /// ```
 public struct AccountID: Sendable, Hashable, Codable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The identifier as text. It is compared byte by byte: upper and lower case, for example, are different accounts.
+    /// The identifier as text. It is compared byte by byte: texts that differ only in case are different accounts.
     public let rawValue: String
 
     /// An identifier with this text.

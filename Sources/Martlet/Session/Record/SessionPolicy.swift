@@ -80,7 +80,7 @@ public struct SessionPolicy: Sendable, Hashable {
 
     /// The time before its expiry at which a token of this lifetime is refreshed, without jitter.
     func leeway(forLifetime lifetime: Duration) -> Duration {
-        min(maximumLeeway, lifetime * min(max(leewayFraction, 0), 1))
+        min(maximumLeeway, lifetime * min(max(0, leewayFraction), 1))
     }
 
     /// The backoff after a refresh that never reached the server, for example because the device is offline or the

@@ -42,13 +42,7 @@ public struct TokenEndpointClient: Sendable {
     public func send(
         _ method: HTTPRequest.Method, _ path: String, query: Query = [:], headers: HTTPFields = [:], body: Data? = nil
     ) async throws -> ServerResponse {
-        let location = try baseURL.location.get().appending(RequestPath(setting: path), query: query)
-        guard allowsInsecureHTTP || !location.origin.isInsecure else {
-            throw InvalidRequestError("\(location.origin) is plain http, so no token is sent there. Use https.")
-        }
-        let request = HTTPRequest(
-            method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
-            headerFields: .merged(client: self.headers, endpoint: headers, accept: "application/json"))
+        let request = try request(method, path, query: query, headers: headers)
         do {
             let response = try await transport.send(request, body: body.map { OutgoingBody($0) })
             return ServerResponse(head: response.head, body: try await response.body.collect(upTo: Self.responseLimit))
@@ -57,6 +51,18 @@ public struct TokenEndpointClient: Sendable {
         } catch let error as ByteStream.TooLargeError {
             throw RefreshError(.unreadableResponse, description: "the response is larger than \(error.limit) bytes")
         }
+    }
+
+    func request(
+        _ method: HTTPRequest.Method, _ path: String, query: Query = [:], headers: HTTPFields = [:]
+    ) throws -> HTTPRequest {
+        let location = try baseURL.location.get().appending(RequestPath(setting: path), query: query)
+        guard allowsInsecureHTTP || !location.origin.isInsecure else {
+            throw InvalidRequestError("\(location.origin) is plain http, so no token is sent there. Use https.")
+        }
+        return HTTPRequest(
+            method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
+            headerFields: .merged(client: self.headers, endpoint: headers, accept: "application/json"))
     }
 
     /// The current time by this device's wall clock.

@@ -64,21 +64,22 @@ public struct TokenFields: Sendable, Hashable {
     /// The usual containers and names.
     public static let automatic = TokenFields()
 
-    /// Reads the tokens from a response.
+    /// Reads the tokens from a response. Other members that cannot be represented, such as a number that is too large or
+    /// half a surrogate pair, are ignored: the response may contain the only copy of the tokens.
     /// - Throws: An error that describes the response if it contains no access token.
     public func tokens(from response: ServerResponse) throws -> Tokens {
-        guard let json = JSONValue(body: response.body) else {
+        guard let json = JSONValue(salvaging: response.body) else {
             if let tokens = tokens(fromHeadersOf: response) { return tokens }
             throw MissingTokenError(description: "the response is not JSON: \(response)")
         }
         let candidates = candidates(in: json)
         for object in candidates {
-            guard let access = first(accessToken, in: object)?.string, !access.isEmpty else { continue }
+            guard let access = first(accessToken, in: object)?.string else { continue }
             let refresh = first(refreshToken, in: object)?.string
             var tokens = Tokens(
                 accessToken: Secret(access),
                 refreshToken: refreshCookie.flatMap { SetCookie.value(of: $0, in: response.headers) }
-                    ?? refresh.flatMap { $0.isEmpty ? nil : Secret($0) }
+                    ?? refresh.map { Secret($0) }
                     ?? token(in: refreshTokenHeader, of: response),
                 lifetime: first(expiresIn, in: object)?.number.flatMap(Self.lifetime),
                 expiresAt: first(expiresAt, in: object).flatMap(Self.date),
@@ -90,7 +91,8 @@ public struct TokenFields: Sendable, Hashable {
         }
         if let tokens = tokens(fromHeadersOf: response) { return tokens }
         throw MissingTokenError(
-            description: "none of the fields \(accessToken.joined(separator: ", ")) is in the response \(response)")
+            description: "none of the fields \(accessToken.joined(separator: ", ")) is in the response \(response). "
+                + "If the server has other names, pass TokenFields")
     }
 
     /// The objects that may contain the tokens. A container may be nested in another one.
@@ -116,9 +118,11 @@ public struct TokenFields: Sendable, Hashable {
         return fields
     }
 
-    /// A field that is `null` or empty counts as missing.
+    /// A field that is `null`, empty or blank counts as missing.
     private func first(_ names: [String], in object: JSONValue) -> JSONValue? {
-        names.lazy.compactMap { object[$0] }.first { $0 != .null && $0 != .string("") }
+        names.lazy.compactMap { object[$0] }.first { value in
+            value != .null && value.string?.allSatisfy(\.isWhitespace) != true
+        }
     }
 
     private static func lifetime(_ seconds: Double) -> Duration? {

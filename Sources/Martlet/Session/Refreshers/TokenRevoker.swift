@@ -10,9 +10,17 @@ internal import HTTPTypes
 ///     revoker: .json(path: "/auth/logout"))
 /// ```
 public struct TokenRevoker: Sendable {
-    private let perform: @Sendable (Tokens, Bool, TokenEndpointClient) async throws -> Void
+    /// The circumstances of one attempt.
+    private struct Attempt: Sendable {
+        /// Whether the access token may authorize the request. A strict server rejects one that has expired.
+        let sendsAccessToken: Bool
+        let rejection: AccessTokenRejectionRule
+        let client: TokenEndpointClient
+    }
 
-    private init(_ perform: @escaping @Sendable (Tokens, Bool, TokenEndpointClient) async throws -> Void) {
+    private let perform: @Sendable (Tokens, Attempt) async throws -> Void
+
+    private init(_ perform: @escaping @Sendable (Tokens, Attempt) async throws -> Void) {
         self.perform = perform
     }
 
@@ -24,12 +32,12 @@ public struct TokenRevoker: Sendable {
     ///   - accessTokenScheme: The scheme by which the request carries the access token, unless it has expired or the
     ///     server has rejected it; not used with ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
     public init(path: String, placement: TokenPlacement, accessTokenScheme: AuthenticationScheme = .bearer) {
-        self.init { tokens, sendsAccessToken, client in
+        self.init { tokens, attempt in
             var headers = HTTPFields()
             let isAuthorized =
                 switch placement {
                 case .oauth2, .bearer: false
-                case .json, .header, .cookie: sendsAccessToken
+                case .json, .header, .cookie: attempt.sendsAccessToken
                 }
             if isAuthorized { accessTokenScheme.attach(tokens.accessToken, to: &headers) }
             let parameters: Query = [
@@ -37,16 +45,16 @@ public struct TokenRevoker: Sendable {
                 "token_type_hint": tokens.refreshToken != nil ? "refresh_token" : "access_token",
             ]
             let body = try placement.place(tokens.refreshToken, parameters: parameters, headers: &headers)
-            let response = try await client.send(.post, path, headers: headers, body: body)
-            if StatusCodes.successful.contains(response.status) || response.status == 404 { return }
+            let response = try await attempt.client.send(.post, path, headers: headers, body: body)
             let error = RefreshError(
                 .status(response.status), description: "the revocation endpoint responded with \(response)")
-            switch response.status {
-            case 400, 403: throw Refusal(error: error)
-            // The next attempt omits the rejected access token.
-            case 401 where !isAuthorized: throw Refusal(error: error)
-            default: throw error
+            let request = try attempt.client.request(.post, path)
+            if response.status == 401 || attempt.rejection.isRejected(response, to: request) {
+                // Without the access token, the server has rejected the refresh token.
+                throw isAuthorized ? AccessTokenRejected(error: error) : Refusal(error: error)
             }
+            if StatusCodes.successful.contains(response.status) || response.status == 404 { return }
+            throw [400, 403].contains(response.status) ? Refusal(error: error) : error
         }
     }
 
@@ -56,18 +64,26 @@ public struct TokenRevoker: Sendable {
         var description: String { "\(error)" }
     }
 
+    /// The server rejected the access token. The next attempt omits it.
+    struct AccessTokenRejected: Error, CustomStringConvertible {
+        let error: RefreshError
+        var description: String { "\(error)" }
+    }
+
     /// Revokes the tokens.
     /// - Parameters:
     ///   - tokens: The tokens of a session that has ended.
     ///   - sendsAccessToken: Whether the access token may authorize the request. A strict server rejects one that has
     ///     expired.
+    ///   - rejection: The rule for responses that reject the access token, besides a 401.
     ///   - client: Sends the request.
     /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times, unless the
     ///   error is a ``Refusal``.
     package func revoke(
-        _ tokens: Tokens, sendingAccessToken sendsAccessToken: Bool, over client: TokenEndpointClient
+        _ tokens: Tokens, sendingAccessToken sendsAccessToken: Bool,
+        rejectedBy rejection: AccessTokenRejectionRule = .unauthorized, over client: TokenEndpointClient
     ) async throws {
-        try await perform(tokens, sendsAccessToken, client)
+        try await perform(tokens, Attempt(sendsAccessToken: sendsAccessToken, rejection: rejection, client: client))
     }
 
     /// POST with a form as RFC 7009 defines it.
@@ -100,6 +116,6 @@ public struct TokenRevoker: Sendable {
     public static func custom(
         _ perform: @escaping @Sendable (Tokens, TokenEndpointClient) async throws -> Void
     ) -> TokenRevoker {
-        TokenRevoker { tokens, _, client in try await perform(tokens, client) }
+        TokenRevoker { tokens, attempt in try await perform(tokens, attempt.client) }
     }
 }

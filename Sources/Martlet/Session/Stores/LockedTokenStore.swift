@@ -119,8 +119,8 @@ private struct LockedRecord {
         }
     }
 
-    /// Without a lock nothing can be written. The record can be kept, though, and it is deleted at a sign-out even if
-    /// no lock file can be created.
+    /// Without the lock, a write or a mark fails, and the record stays. A sign-out still deletes the record, unless the
+    /// device is locked or another program wrote it, and then throws, because there is no mark.
     private func updateWithoutLock(
         because failure: StorageError, _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate
     ) async throws -> StoreReading {

@@ -50,8 +50,8 @@
 ///
 /// The calls of one ``TokenManager`` arrive one after another and never overlap.
 ///
-/// If several processes use the record, also implement all of the following, which the contract checks if there is a
-/// lock:
+/// If several processes use the record, implement the following, too. The contract checks it for a store that has a
+/// ``refreshLock``:
 /// - ``update(_:)``: runs in one transaction (`BEGIN IMMEDIATE`), so that no other process writes between its read and
 ///   its write.
 /// - ``refreshLock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others

@@ -136,17 +136,22 @@ extension Redaction {
             ("verificationcode", .other), ("recoverycode", .other), ("backupcode", .other),
             ("accesscode", .other), ("authcode", .other), ("encryptionkey", .other), ("signingkey", .other),
             ("masterkey", .other), ("newpin", .other), ("oldpin", .other), ("currentpin", .other), ("userpin", .other),
-            ("cardpin", .other), ("confirmpin", .other),
+            ("cardpin", .other), ("confirmpin", .other), ("cvv", .other), ("cvc", .other), ("ssn", .other),
+            ("cardnumber", .other), ("securityanswer", .other), ("smscode", .other), ("mfacode", .other),
+            ("onetimecode", .other), ("devicecode", .other), ("passkey", .other),
+            ("clientassertion", .other),
         ]
         return Dictionary(grouping: names.map { (Array($0.utf8), $1) }) { $0.0.last ?? 0 }
     }()
 
     /// Names that count only as words: as parts, they occur in other words.
-    private static let secretNames = ["bearer", "dpop", "pin", "pass"].map { Array($0.utf8) }
+    private static let secretNames = ["bearer", "dpop", "pin", "pass", "mfa", "assertion"].map {
+        Array($0.utf8)
+    }
 
     /// Parts of names that announce a secret anywhere in a name.
     private static let secretStems = [
-        "password", "passwd", "passphrase", "csrf", "xsrf", "secret", "signature",
+        "password", "passwd", "passphrase", "passwort", "csrf", "xsrf", "secret", "signature",
     ].map { Array($0.utf8) }
 
     private static let shortestName = Array("pw".utf8)

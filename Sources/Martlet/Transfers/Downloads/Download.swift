@@ -22,14 +22,15 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// A later download resumes if it has the same endpoint, the same ``Endpoint/headers`` and the same account, and if
     /// the file on the server has not changed. The account is that of the signed-in user, even for an endpoint that
-    /// needs no token. If no user is signed in, or the client has no ``TokenManager``, the request must have the same
-    /// credentials: cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
+    /// needs no token. A credential that an interceptor or the endpoint puts in place of the token must be the same,
+    /// too. If no user is signed in, or the client has no ``TokenManager``, the request must have the same credentials:
+    /// cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
     ///
     /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` followed by a number, until a
-    /// download to the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Without a
-    /// user, nothing is kept if the app has emptied the client's jar or cache since the download began, or if parts of
-    /// the file were received with different credentials. Kept bytes are not flushed to the disk: after a power
-    /// failure, only a `check` proves that they are intact.
+    /// download to the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Nothing is
+    /// kept if parts of the file were received with different credentials. Without a user, nothing is kept either once
+    /// the app has emptied the client's jar or cache. Kept bytes are not flushed to the disk: after a power failure,
+    /// only a `check` proves that they are intact.
     ///
     /// Other users of the system can neither read nor write the hidden file. A file that they could have written is not
     /// resumed, and one that belongs to another user of the system is neither used nor removed: the download starts
@@ -127,20 +128,21 @@ extension NetworkClient {
         try await admit(&call)
         // The kept bytes belong to the user even if the endpoint needs no session.
         let owner = call.start.owner.isBound ? call.start.owner : tokens?.currentOwner ?? .unbound
-        let timesEmptied = pipeline.keepers.timesEmptied
+        let timesEmptied = pipeline.responseStorage.timesEmptied
         let receiver: DownloadReceiver
         do {
             #if canImport(CryptoKit) || Encryption
                 if let problem = options.check?.problem { throw problem }
             #endif
             // If the session of the call has ended, the call neither resumes kept bytes nor keeps any for a later call.
-            let stored = (try? await storedOwner(of: owner)) ?? .unreadStore
+            // A call that keeps none must not wait for the store.
+            let stored = options.keepsPartial ? (try? await storedOwner(of: owner)) ?? .unreadStore : .unreadStore
             receiver = try await DownloadReceiver(
                 to: path, options, of: requestText(of: endpoint),
-                for: PartialDownloadOwner(stored, in: pipeline.keepers, since: timesEmptied))
+                for: PartialDownloadOwner(stored, in: pipeline.responseStorage, since: timesEmptied))
         } catch {
             monitor?.finish()
-            let failure = AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
+            let failure = ExchangeRunner.wrap(error, call: CallDescription(unsent: endpoint))
             pipeline.reportRefusal(failure)
             throw failure
         }

@@ -150,7 +150,7 @@ final class DownloadReceiver: ResponseReceiver {
         }
     }
 
-    func startsOver(after failure: NetworkError) -> Bool {
+    func withdrawFields(after failure: NetworkError) -> Bool {
         state.withLock { state in
             // The bytes in the file are not a part of the server's file (RFC 9110, section 15.5.17).
             if state.requestedOffset != nil, failure.response?.status == 416 { state.mustRestart = true }
@@ -195,14 +195,20 @@ final class DownloadReceiver: ResponseReceiver {
         }
     }
 
-    /// A cancellation during this method has no effect: a published file cannot be taken back.
     func finish(_ head: HTTPResponse) async throws {
+        #if canImport(CryptoKit) || Encryption
+            if options.check != nil { try await step(of: attempt) { try self.verify(head) } }
+        #endif
+    }
+
+    /// A cancellation during this method has no effect: a published file cannot be taken back.
+    func publish() async throws {
         let owner = responseOwner.withLock { $0 }
         do {
             try await step(of: attempt) {
                 // Checked last: the step may have waited for the file.
                 if owner.session != nil, let error = self.owner.tokens?.endError(for: owner) { throw error }
-                try self.publish(head)
+                try self.publishFile()
                 self.hold.end()
             }
         } catch let problem as FileError {
@@ -278,7 +284,7 @@ final class DownloadReceiver: ResponseReceiver {
                 // An abandoned attempt may have truncated the file since.
                 before.written == offset, try file.size() >= offset
             else {
-                state.withLock { $0.mustRestart = true }
+                state.withLock { if $0.attempt == before.attempt { $0.mustRestart = true } }
                 throw TransportError.invalidResponse("the partial response does not continue the file")
             }
             if before.keepsPartial, before.credentials != resumption.credentials {
@@ -325,12 +331,11 @@ final class DownloadReceiver: ResponseReceiver {
         }
     }
 
-    /// Verifies the complete file and publishes it at its path.
-    private func publish(_ head: HTTPResponse) throws {
-        let before = state.withLock { $0 }
-        guard let file = before.file else { throw CancellationError() }
-        #if canImport(CryptoKit) || Encryption
+    #if canImport(CryptoKit) || Encryption
+        /// Verifies the complete file.
+        private func verify(_ head: HTTPResponse) throws(DownloadError) {
             do throws(DownloadError) {
+                let before = state.withLock { $0 }
                 // If the endpoint itself asks for a range, the server's digest is still that of the whole file (RFC
                 // 9530, section 3).
                 let isEndpointRange = head.status.code == 206 && before.requestedOffset == nil
@@ -344,7 +349,13 @@ final class DownloadReceiver: ResponseReceiver {
                 }
                 throw error
             }
-        #endif
+        }
+    #endif
+
+    /// Publishes the complete file at its path.
+    private func publishFile() throws {
+        let before = state.withLock { $0 }
+        guard let file = before.file else { throw CancellationError() }
         try file.publish(replacing: options.replacesExisting)
         if before.keepsPartial { partial.removeResumeData() } else { partial.removeUnlessInUse() }
         state.withLock { $0.file = nil }

@@ -13,7 +13,7 @@ internal import MartletLibc
 /// - ``openState(for:resumeFingerprint:)`` decides whether a new call starts from kept bytes;
 /// - ``DownloadReceiver/checkCredentials(_:inPlaceOfToken:)`` decides whether kept bytes belong to the credentials of the
 ///   request;
-/// - ``DownloadReceiver`` decides whether an attempt asks for the rest;
+/// - `DownloadReceiver.resumePoint(for:_:)` decides whether an attempt asks for the rest;
 /// - ``HTTPResponse/continues(_:from:)`` decides whether the server's response is that rest.
 struct PartialDownload: Sendable {
     let destination: IncomingFile.Destination

@@ -8,19 +8,19 @@
 /// has the same owner.
 struct PartialDownloadOwner: Sendable {
     /// The manager of the owner's session. The download ends with that session.
-    var tokens: TokenManager? { keepers.tokens }
+    var tokens: TokenManager? { responseStorage.tokens }
     private let stored: StoredOwner
-    private let keepers: ResponseKeepers
+    private let responseStorage: ResponseStorage
     private let timesEmptied: TimesEmptied
     /// Tells the accounts of the app apart in a ``fingerprint(of:)``; empty without an account.
     private let account: String
 
     /// - Parameters:
-    ///   - keepers: The jar, the cache and the manager of the client.
+    ///   - responseStorage: The jar, the cache and the manager of the client.
     ///   - timesEmptied: How often the jar and the cache had been emptied when the download began.
-    init(_ stored: StoredOwner, in keepers: ResponseKeepers, since timesEmptied: TimesEmptied) {
+    init(_ stored: StoredOwner, in responseStorage: ResponseStorage, since timesEmptied: TimesEmptied) {
         self.stored = stored
-        self.keepers = keepers
+        self.responseStorage = responseStorage
         self.timesEmptied = timesEmptied
         account =
             switch stored {
@@ -40,7 +40,7 @@ struct PartialDownloadOwner: Sendable {
     var mayKeepBytes: Bool {
         switch stored {
         case .session: true
-        case .noUser: timesEmptied == keepers.timesEmptied
+        case .noUser: timesEmptied == responseStorage.timesEmptied
         // No later download could resume them.
         case .unreadStore: false
         }

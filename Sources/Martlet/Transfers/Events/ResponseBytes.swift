@@ -29,7 +29,7 @@ public struct ResponseBytes: AsyncSequence, Sendable {
         let report: (any OutcomeReport)?
 
         func failure(from error: any Error) -> NetworkError {
-            let failure = AttemptRunner.wrap(error, call: call)
+            let failure = ExchangeRunner.wrap(error, call: call)
             abandon(failure)
             return failure
         }

@@ -83,7 +83,7 @@ private final class StreamReceiver: ResponseReceiver {
         endpoint.acceptableStatuses.contains(head.status.code)
     }
 
-    func startsOver(after failure: NetworkError) -> Bool { false }
+    func withdrawFields(after failure: NetworkError) -> Bool { false }
 
     func receive(_ response: IncomingResponse) async throws {
         let exchange = Exchange(response)
@@ -113,6 +113,8 @@ private final class StreamReceiver: ResponseReceiver {
     }
 
     func finish(_ head: HTTPResponse) async throws {}
+
+    func publish() async throws {}
 
     /// Holds the request slot until the body has been read or is released. Then the monitor's events end as well.
     private final class Exchange: Sendable {

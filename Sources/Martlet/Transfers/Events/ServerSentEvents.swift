@@ -219,7 +219,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 failure = .responseTooLarge(events.call, limit: events.limit)
                 broken?.abandon(because: failure)
             } else {
-                failure = AttemptRunner.wrap(error, call: events.call)
+                failure = ExchangeRunner.wrap(error, call: events.call)
             }
             switch failure {
             case _ where events.reconnects && failure.mayPass:

@@ -48,6 +48,10 @@
             case let error as NIOSSLExtraError: tls(error)
             case let error as BoringSSLError: tls(error)
             case is SOCKSError.ConnectionFailed: .cannotConnect("the proxy refused")
+            case is SOCKSError.InvalidProtocolVersion, is SOCKSError.InvalidReservedByte,
+                is SOCKSError.InvalidAddressType,
+                is SOCKSError.InvalidServerState, is SOCKSError.InvalidClientState:
+                .cannotConnect("the proxy does not speak SOCKS 5")
             case is SOCKSError.NoValidAuthenticationMethod, is SOCKSError.InvalidAuthenticationSelection:
                 .cannotConnect("the proxy requires a login")
             default: .connectionLost("\(type(of: error))")

@@ -12,13 +12,16 @@
 
         /// The same configuration, which also counts each connection before it carries a request.
         func counted(in configuration: HTTPClient.Configuration) -> HTTPClient.Configuration {
-            let count = { @Sendable (channel: any Channel) -> EventLoopFuture<Void> in
+            var configuration = configuration
+            let refuse = configuration.http1_1ConnectionDebugInitializer
+            configuration.http1_1ConnectionDebugInitializer = { channel in
+                self.opened.withLock { $0 += 1 }
+                return refuse?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
+            }
+            configuration.http2ConnectionDebugInitializer = { channel in
                 self.opened.withLock { $0 += 1 }
                 return channel.eventLoop.makeSucceededVoidFuture()
             }
-            var configuration = configuration
-            configuration.http1_1ConnectionDebugInitializer = count
-            configuration.http2ConnectionDebugInitializer = count
             return configuration
         }
     }
@@ -45,7 +48,7 @@
                     metrics.protocolName = version.major == 2 ? "h2" : "http/\(version.major).\(version.minor)"
                     metrics.isReused = isReused
                 }
-                if !headers.contains(name: "Content-Encoding") { recorder.readsSentBytes() }
+                if !headers.contains(name: "Content-Encoding") { recorder.bodyIsNotDecoded() }
             }
 
             func send(_ count: Int) {

@@ -61,6 +61,7 @@
                 configuration.httpVersion = allowsHTTP2 ? .automatic : .http1Only
                 // A span would carry the whole URL, with the secrets in it. It also costs time without a tracer.
                 configuration.tracing.tracer = nil
+                configuration.refuseInvalidStatuses()
                 return configuration
             }
         }

@@ -5,6 +5,13 @@ import Testing
 @testable import Martlet
 
 @Suite("Invalid token times do not crash", .timeLimit(.minutes(10))) struct InvalidTokenTimesTests {
+    @Test("a leeway that is no number counts as none", arguments: [Double.nan, -Double.infinity, -1])
+    func leeway(fraction: Double) {
+        var policy = SessionPolicy()
+        policy.leewayFraction = fraction
+        #expect(policy.leeway(forLifetime: .seconds(3600)) == .zero)
+    }
+
     @Test(
         "the response to a refresh may contain invalid expiry times",
         arguments: [

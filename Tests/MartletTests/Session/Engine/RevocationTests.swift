@@ -213,9 +213,12 @@ import Testing
         #expect(app.backend.revoked.first?.contains("refresh-2") == true)
     }
 
-    @Test("is repeated without an access token that the server rejects") func rejectedAccessToken() async throws {
-        let app = App()
-        app.backend.beforeLogout { $0.bearer == nil ? nil : .status(401) }
+    @Test(
+        "is repeated without an access token that the server rejects, also with the status of the manager's rule",
+        arguments: [401, 419])
+    func rejectedAccessToken(status: Int) async throws {
+        let app = App(rejection: .status(419))
+        app.backend.beforeLogout { $0.bearer == nil ? nil : .status(status) }
         let events = app.tokens.events
         try await app.tokens.signIn(with: app.backend.issue())
         await app.tokens.signOut()

@@ -31,6 +31,22 @@ import Testing
     }
 
     @Test(
+        "tokens are found whatever else is in the response",
+        arguments: [
+            #""user":{"name":"Ada \ud83d"}"#, #""expiresIn":1e309"#, #""a":1e400"#, "\"user\":\"Ada\tB\"",
+            #""a":"# + String(repeating: "[", count: 80) + String(repeating: "]", count: 80),
+        ])
+    func otherMembers(members: String) throws {
+        let tokens = try tokens(#"{\#(members),"accessToken":"a","refreshToken":"r"}"#)
+        #expect(tokens.accessToken == "a" && tokens.refreshToken == "r" && tokens.lifetime == nil)
+    }
+
+    @Test("a blank token counts as missing") func blank() throws {
+        #expect(throws: MissingTokenError.self) { try tokens(#"{"accessToken":" \t"}"#) }
+        #expect(try tokens(#"{"accessToken":"a","refreshToken":" "}"#).refreshToken == nil)
+    }
+
+    @Test(
         "tokens are found at the top level and in nested containers",
         arguments: [
             #"{"accessToken":"a","refreshToken":"r"}"#, #"{"data":{"access_token":"a","refresh_token":"r"}}"#,

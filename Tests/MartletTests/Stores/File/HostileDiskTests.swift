@@ -27,6 +27,20 @@ import Testing
         }
     #endif
 
+    @Test("a service without a name has no folder, and every use of its store says why", arguments: ["", ".", ".."])
+    func noService(service: String) async throws {
+        let folder = Disk.stateFolder(of: service, environment: ["HOME": "/home/kim"]) { nil }
+        let store = FileTokenStore(path: folder + "/session.json", time: ManualTimeSource())
+        guard case .unavailable(let failure) = await store.read() else {
+            Issue.record("a session was looked for in \(folder)")
+            return
+        }
+        #expect(failure.description.contains("service"), "\(failure)")
+        await #expect(throws: StorageError.self) {
+            try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
+        }
+    }
+
     @Test("without a home folder every use of a store fails and says why", arguments: [nil, "", "relative/kim"])
     func noHome(database: String?) async throws {
         let folder = folder([:], database: database)

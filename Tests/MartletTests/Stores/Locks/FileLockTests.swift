@@ -37,6 +37,14 @@ import Testing
         }
     }
 
+    @Test("a lock in a folder that was deleted fails") func deletedFolder() async throws {
+        try await TemporaryFolder.with { folder in
+            let lock = FileLock(path: folder.path + "/missing/a.lock", steps: .unobserved)
+            let failure = #expect(throws: StorageError.self) { _ = try lock.attempt() }
+            #expect(failure?.kind == .unreachable)
+        }
+    }
+
     @Test("a takeover does not begin if the holder to replace is gone") func goneHolder() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/a.lock"

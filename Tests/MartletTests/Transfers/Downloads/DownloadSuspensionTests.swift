@@ -92,7 +92,7 @@ private struct SuspendedDownload {
                 download.system.expireLast()
                 close(try download.lock())
             }
-            try await receiver.finish(SuspendedDownload.head(download.content))
+            try await complete(receiver, SuspendedDownload.head(download.content))
             #expect(FileManager.default.contents(atPath: download.path) == download.content)
             #expect(folder.names == ["film"])
             #expect(download.system.started.withLock { $0.count } > 1)
@@ -110,7 +110,7 @@ private struct SuspendedDownload {
             try await download.receive(receiver) { _ in }
             download.system.grantsActivities.withLock { $0 = false }
             download.system.expireLast()
-            let finish = Task { try await receiver.finish(SuspendedDownload.head(download.content)) }
+            let finish = Task { try await complete(receiver, SuspendedDownload.head(download.content)) }
             await download.time.waitForSleepers()
             await app.tokens.signOut()
             download.system.grantsActivities.withLock { $0 = true }
@@ -131,7 +131,7 @@ private struct SuspendedDownload {
                 #expect(download.system.started.withLock { $0.map(\.hasReturned) } == [false])
             }
             if succeeds {
-                try await receiver.finish(SuspendedDownload.head(download.content))
+                try await complete(receiver, SuspendedDownload.head(download.content))
             } else {
                 await receiver.abandon()
             }
@@ -242,7 +242,7 @@ private struct SuspendedDownload {
             receiver.addFields(to: &next)
             #expect(next.headerFields[.range] == "bytes=600000-")
             try await download.receive(receiver, from: 2) { _ in }
-            try await receiver.finish(SuspendedDownload.head(download.content, from: 600_000))
+            try await complete(receiver, SuspendedDownload.head(download.content, from: 600_000))
             #expect(FileManager.default.contents(atPath: download.path) == download.content)
             await download.system.waitUntilAllReturned()
         }
@@ -270,9 +270,15 @@ private enum StaleFilesProbe {
     }
 }
 
+/// Checks and publishes a file whose body is complete.
+private func complete(_ receiver: DownloadReceiver, _ head: HTTPResponse) async throws {
+    try await receiver.finish(head)
+    try await receiver.publish()
+}
+
 extension PartialDownloadOwner {
     /// The owner of the bytes of a client without a jar, a cache and a user.
     init(_ tokens: TokenManager? = nil) {
-        self.init(.noUser, in: ResponseKeepers(tokens: tokens, jar: nil, cache: nil), since: TimesEmptied())
+        self.init(.noUser, in: ResponseStorage(tokens: tokens, jar: nil, cache: nil), since: TimesEmptied())
     }
 }

@@ -25,6 +25,39 @@ import Testing
         }
     }
 
+    @Test("a download whose response an interceptor cannot process replaces no file") func unprocessed() async throws {
+        struct Refusing: RequestInterceptor {
+            func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
+                throw CocoaError(.coderInvalidValue)
+            }
+        }
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+            let client = client(server.transport) { $0.interceptors = [Refusing()] }
+            let failure = await error { try await client.download(Get("/film", .none), to: path) }
+            guard case .interceptorFailed = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(FileManager.default.contents(atPath: path) == Data("old".utf8))
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("a public download that keeps no bytes does not wait for the store") func publicFile() async throws {
+        try await TemporaryFolder.with { folder in
+            let (store, reading) = (FailingTokenStore(), Gate())
+            store.hold(.read, at: reading)
+            let backend = SimulatedBackend()
+            backend.beforeCall { _ in StubTransport.Response(200, body: Data("film".utf8)) }
+            let app = App(backend, store: store)
+            let download = try await app.client.download(Get("/film", .none), to: folder.path + "/film")
+            #expect(download.size == 4)
+            reading.open()
+        }
+    }
+
     @Test("a download ends with its session, and does not replace the file of the next user", arguments: [true, false])
     func endsWithItsSession(isSignIn: Bool) async throws {
         try await TemporaryFolder.with { folder in

@@ -7,7 +7,7 @@ struct AccountForm {
     let name: String?
 
     static let shortestPassword = 8
-    static let longestName = 100
+    static let maximumNameLength = 100
 
     init(_ json: JSONValue) throws {
         email = Self.normalized(json["email"]?.stringValue ?? "")
@@ -22,8 +22,8 @@ struct AccountForm {
             let message = "A password must have at least \(Self.shortestPassword) characters."
             problems.append(APIError.Field(name: "password", message: message))
         }
-        if let name, !(1...Self.longestName).contains(name.count) {
-            let message = "A name must have between 1 and \(Self.longestName) characters."
+        if let name, !(1...Self.maximumNameLength).contains(name.count) {
+            let message = "A name must have between 1 and \(Self.maximumNameLength) characters."
             problems.append(APIError.Field(name: "name", message: message))
         }
         if !problems.isEmpty { throw APIError.invalid(problems) }

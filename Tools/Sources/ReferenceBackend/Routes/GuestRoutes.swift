@@ -47,7 +47,7 @@ private struct GuestForm {
     private var name = ByteBuffer()
     private var current: String?
 
-    static let longestName = 100
+    static let maximumNameLength = 100
 
     init(maxImageBytes: Int) {
         self.maxImageBytes = maxImageBytes
@@ -83,8 +83,8 @@ private struct GuestForm {
 
     func validName() throws -> String {
         let name = String(buffer: name).trimmingBlanks
-        guard (1...Self.longestName).contains(name.count) else {
-            let message = "A name must have between 1 and \(Self.longestName) characters."
+        guard (1...Self.maximumNameLength).contains(name.count) else {
+            let message = "A name must have between 1 and \(Self.maximumNameLength) characters."
             throw APIError.invalid([APIError.Field(name: "name", message: message)])
         }
         return name

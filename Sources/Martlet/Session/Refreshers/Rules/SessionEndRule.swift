@@ -66,7 +66,7 @@ public struct SessionEndRule: Sendable, Hashable {
 
     /// The error codes of a response, from the most common place to the least common.
     static func codes(in response: ServerResponse) -> [String] {
-        guard let json = JSONValue(body: response.body) else { return [] }
+        guard let json = JSONValue(salvaging: response.body) else { return [] }
         var codes = ["error", "code", "error_code", "errorCode"].compactMap { json[$0]?.text }
         // AWS puts a namespace before the name: `com.amazonaws.example#NotAuthorizedException`.
         if let type = json["__type"]?.string { codes.append(type.split(separator: "#").last.map(String.init) ?? type) }
@@ -85,7 +85,7 @@ extension ServerResponse {
     /// The status with the message or code that the server has put into its JSON, or with an excerpt of another body:
     /// `400: the token has been used (invalid_grant)`. For texts that people read.
     var summary: String {
-        guard let json = JSONValue(body: body) else { return description }
+        guard let json = JSONValue(salvaging: body) else { return description }
         let code = SessionEndRule.codes(in: self).first
         let message =
             ["error_description", "message", "detail", "title"].lazy.compactMap { json[$0]?.string }.first

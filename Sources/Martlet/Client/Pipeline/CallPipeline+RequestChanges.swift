@@ -59,7 +59,7 @@ extension CallPipeline {
     func origin(of request: HTTPRequest) throws -> Origin {
         let url = "\(request.scheme ?? "https")://\(request.authority ?? "")"
         let origin = try Location.parse(url).get().origin
-        guard attemptRunner.allowsInsecureHTTP || !origin.isInsecure else {
+        guard exchangeRunner.allowsInsecureHTTP || !origin.isInsecure else {
             throw Redirect.Refusal.insecure(url: "\(origin)")
         }
         return origin

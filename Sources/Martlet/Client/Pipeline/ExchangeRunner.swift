@@ -7,7 +7,7 @@ internal import HTTPTypes
 #endif
 
 /// Sends the request of an attempt, within one time limit.
-final class AttemptRunner: Sendable {
+final class ExchangeRunner: Sendable {
     let config: NetworkConfig
     let allowsInsecureHTTP: Bool
     let authorizer: Authorizer?
@@ -122,7 +122,7 @@ struct Exchange {
         var isStale = false
     }
 
-    private let runner: AttemptRunner
+    private let runner: ExchangeRunner
     private var request: HTTPRequest
     private var origin: Origin
     private var carriesBody: Bool
@@ -133,7 +133,7 @@ struct Exchange {
     private var redirects = 0
     private var report = Report()
 
-    init(_ request: HTTPRequest, at origin: Origin, for call: borrowing CallState, by runner: AttemptRunner) {
+    init(_ request: HTTPRequest, at origin: Origin, for call: borrowing CallState, by runner: ExchangeRunner) {
         self.runner = runner
         self.request = request
         self.origin = origin
@@ -194,7 +194,7 @@ struct Exchange {
             if mustNotRepeat(call), (error as? TransportError)?.sentNothing == true {
                 throw TransportError.connectionLost("the server of a redirect could not be reached: \(error)")
             }
-            guard case .interceptorFailed(let call, let error) = AttemptRunner.wrap(error, call: call.context.call)
+            guard case .interceptorFailed(let call, let error) = ExchangeRunner.wrap(error, call: call.context.call)
             else { throw error }
             throw NetworkError.transport(call, error)
         }

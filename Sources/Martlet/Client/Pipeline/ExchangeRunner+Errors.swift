@@ -1,4 +1,4 @@
-extension AttemptRunner {
+extension ExchangeRunner {
     /// Converts any error into a ``NetworkError`` that names the call.
     static func wrap(_ error: any Error, call: CallDescription, lastResponse: ServerResponse? = nil) -> NetworkError {
         switch error {
@@ -55,6 +55,6 @@ extension AttemptRunner {
 
 extension NetworkError {
     package init(wrapping error: any Error, call: CallDescription) {
-        self = AttemptRunner.wrap(error, call: call)
+        self = ExchangeRunner.wrap(error, call: call)
     }
 }
