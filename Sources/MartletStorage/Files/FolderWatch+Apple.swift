@@ -20,13 +20,12 @@
             guard descriptor >= 0 else { throw StorageError(couldNot: "watch", folder, nil) }
             let files = names.map { folder + "/" + $0 }
             let queue = BlockingQueue("martlet.folder-watch").queue
-            let source = DispatchSource.makeFileSystemObjectSource(
-                fileDescriptor: descriptor, eventMask: [.write, .rename, .delete, .revoke], queue: queue)
-            self.source = source
+            source = DispatchSource.makeFileSystemObjectSource(
+                fileDescriptor: descriptor, eventMask: [.write, .rename, .delete], queue: queue)
             let last = Locked(files.map(Self.identity))
             // The event does not name the file, and locks and temporary files change the folder, too.
-            source.setEventHandler { [unowned source] in
-                if !source.data.isDisjoint(with: [.rename, .delete, .revoke]) { return reportEnd() }
+            source.setEventHandler {
+                guard Self.isFolder(descriptor, at: folder) else { return reportEnd() }
                 let now = files.map(Self.identity)
                 let isChanged = last.withLock { last in
                     defer { last = now }
@@ -40,6 +39,13 @@
 
         func cancel() {
             source.cancel()
+        }
+
+        /// Whether the folder that was opened is still the one at its path.
+        private static func isFolder(_ descriptor: Int32, at path: String) -> Bool {
+            var (opened, current) = (stat(), stat())
+            return System.fstat(descriptor, &opened) == 0 && System.stat(path, &current) == 0
+                && opened.st_ino == current.st_ino && opened.st_dev == current.st_dev
         }
 
         private static func identity(of file: String) -> Disk.Version? {
