@@ -73,10 +73,8 @@ final class CallPipeline: Sendable {
             let (response, lastAttempt) = try await run(&call, outgoing)
             let receivedAt = lastAttempt.upperBound
             bodyOutlivesCall = call.receiver?.outlivesCall == true
-            let processed = hasInterceptors ? try await process(response, &call, outgoing) : response
-            try await call.receiver?.publish()
             return CompletedCall(
-                response: processed,
+                response: hasInterceptors ? try await process(response, &call, outgoing) : response,
                 head: response.head,
                 context: call.context, owner: call.authorization.owner, receivedAt: receivedAt,
                 duration: (hasInterceptors ? time.uptime : receivedAt) - call.context.startedAt,

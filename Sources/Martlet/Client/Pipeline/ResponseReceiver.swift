@@ -25,9 +25,6 @@ protocol ResponseReceiver: Sendable {
     func receive(_ response: IncomingResponse) async throws
     /// Checks the complete body. The pipeline always waits for this method.
     func finish(_ head: HTTPResponse) async throws
-    /// Makes the result available, once the interceptors have processed the response. The pipeline always waits for
-    /// this method.
-    func publish() async throws
     /// Gives up what the receiver has received, if the failure concerns only the fields that it had added.
     /// - Returns: Whether the request is sent again at once.
     func withdrawFields(after failure: NetworkError) -> Bool

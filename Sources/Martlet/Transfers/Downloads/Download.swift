@@ -149,12 +149,25 @@ extension NetworkClient {
         call.receiver = receiver
         do throws(NetworkError) {
             let completed = try await perform(call)
-            completed.finish()
+            // Only now: an interceptor may have failed to process the response.
+            try await publish(receiver, of: completed)
             return NetworkResponse(receiver.result, of: completed)
         } catch {
             await receiver.abandon()
             throw error
         }
+    }
+
+    /// Publishes the file, and reports the outcome of the call to the observers.
+    private func publish(_ receiver: DownloadReceiver, of completed: CompletedCall) async throws(NetworkError) {
+        do {
+            try await receiver.publish()
+        } catch {
+            let failure = ExchangeRunner.wrap(error, call: completed.call)
+            completed.report?.finish(with: failure)
+            throw failure
+        }
+        completed.finish()
     }
 
     /// Downloads the file at a path of the API: a GET with the token, if a user is signed in.

@@ -201,7 +201,8 @@ final class DownloadReceiver: ResponseReceiver {
         #endif
     }
 
-    /// A cancellation during this method has no effect: a published file cannot be taken back.
+    /// Makes the file appear, once the call has succeeded. A cancellation during this method has no effect: a published
+    /// file cannot be taken back.
     func publish() async throws {
         let owner = responseOwner.withLock { $0 }
         do {

@@ -114,8 +114,6 @@ private final class StreamReceiver: ResponseReceiver {
 
     func finish(_ head: HTTPResponse) async throws {}
 
-    func publish() async throws {}
-
     /// Holds the request slot until the body has been read or is released. Then the monitor's events end as well.
     private final class Exchange: Sendable {
         private let held: Locked<(slot: RequestSlot?, finish: @Sendable () -> Void)?>
