@@ -132,7 +132,8 @@ private final class Listener: Sendable {
     private let state = Locked(State.waiting(hasTried: false))
     private let hasLostFolder = Locked(false)
     private let report: @Sendable () -> Void
-    private let onFolderEnd: @Sendable (Listener) -> Void
+    /// `nil` once the stream has ended: the closure holds the list of listeners, which may hold this one.
+    private let onFolderEnd: Locked<(@Sendable (Listener) -> Void)?>
 
     /// - Parameters:
     ///   - files: The files, all in one folder.
@@ -144,7 +145,7 @@ private final class Listener: Sendable {
     ) {
         self.files = files
         self.report = report
-        self.onFolderEnd = onFolderEnd
+        self.onFolderEnd = Locked(onFolderEnd)
     }
 
     /// Stops a watch that sees no more changes.
@@ -158,7 +159,7 @@ private final class Listener: Sendable {
         watch.cancel()
         hasLostFolder.withLock { $0 = true }
         report()
-        onFolderEnd(self)
+        onFolderEnd.withLock { $0 }?(self)
     }
 
     /// Begins the watch, unless the stream has ended. Another reader of the store may be the one that begins it, so
@@ -236,6 +237,11 @@ private final class Listener: Sendable {
         let before = state.withLock { state in
             defer { state = .ended }
             return state
+        }
+        // Released outside the lock.
+        _ = onFolderEnd.withLock { closure in
+            defer { closure = nil }
+            return closure
         }
         switch before {
         case .watching(let watch): watch.cancel()
