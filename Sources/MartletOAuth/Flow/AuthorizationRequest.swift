@@ -108,15 +108,15 @@
 
     /// The parameter `claims` that makes `acr` essential (OpenID Connect Core 1.0, section 5.5.1.1).
     private struct EssentialClaims: Encodable {
-        struct Wish: Encodable {
+        struct ClaimRequest: Encodable {
             let essential = true
             let values: [String]
         }
 
-        let claims: [String: [String: Wish]]
+        let claims: [String: [String: ClaimRequest]]
 
         init(_ acr: [String]) {
-            claims = ["id_token": ["acr": Wish(values: acr)]]
+            claims = ["id_token": ["acr": ClaimRequest(values: acr)]]
         }
 
         var text: String? {

@@ -27,7 +27,13 @@
             }
             guard let url = metadata.keysURL else { throw OAuthError(failed: .key, at: issuer) }
             let key = try await keys.key(for: token, from: url)
-            let identity = try checked { () throws(FailedCheck) in try rules.verify(token, with: key) }
+            do throws(FailedCheck) {
+                return (try rules.verify(token, with: key), token.payload)
+            } catch {
+                guard error.check == .signature else { throw OAuthError(failed: error.check, at: issuer) }
+            }
+            let newer = try await keys.key(for: token, from: url, after: key)
+            let identity = try checked { () throws(FailedCheck) in try rules.verify(token, with: newer) }
             return (identity, token.payload)
         }
 

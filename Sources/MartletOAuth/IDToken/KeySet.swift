@@ -51,8 +51,8 @@
         /// The sizes of moduli in bits. Smaller ones can be factored; larger ones only cost time.
         static let modulusSizes = 2048...8192
 
-        /// Whether the key is too small, or its numbers cannot be an RSA key.
-        var isWeak: Bool {
+        /// Whether the modulus is too small or too large, or the numbers cannot be those of an RSA key.
+        var hasUnacceptableNumbers: Bool {
             guard case .rsa(let modulus, let exponent) = material else { return false }
             let size = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
             // The modulus and the exponent of a key are odd. The exponent 1 would accept every signature.
@@ -106,12 +106,12 @@
 
         /// The one key for the signature of a token; `nil` if there is none.
         /// - Throws: An error if there are several, because a wrong guess would look like a wrong signature, or if the
-        ///   key is too small.
+        ///   key is weak.
         func key(for token: SignedToken) throws(FailedCheck) -> VerificationKey? {
             let candidates = keys.filter { $0.suits(token) }
             guard candidates.count < 2 else { throw FailedCheck(.severalKeys) }
             guard let key = candidates.first else { return nil }
-            guard !key.isWeak else { throw FailedCheck(.weakKey) }
+            guard !key.hasUnacceptableNumbers else { throw FailedCheck(.weakKey) }
             return key
         }
     }

@@ -49,7 +49,11 @@
             if let endpoint = try await metadata().revocationEndpoint { return endpoint }
             let url = Self.places(of: issuer)[1]
             let response = try await link.get(url, as: .discovery)
-            guard response.status == 200 else { return nil }
+            guard response.status == 200 else {
+                // Nothing is known about the server's endpoints if it could not respond.
+                guard response.isMissingDocument else { throw Self.unexpected(response, from: url) }
+                return nil
+            }
             return try? ServerMetadata(response.body, of: issuer, at: url).revocationEndpoint
         }
 
@@ -61,12 +65,14 @@
             var failure: OAuthError?
             for url in places(of: issuer) {
                 let response = try await link.get(url, as: .discovery)
-                switch response.status {
-                case 200: return try ServerMetadata(response.body, of: issuer, at: url)
-                // A server may publish the metadata in only one of the places.
-                case 400..<500 where response.status != 408 && response.status != 429:
+                // A server may publish the metadata in only one of the places, and a single-page app responds to every
+                // unknown path with its page.
+                if response.isMissingDocument || response.status == 200 && !response.isJSONObject {
                     failure = failure ?? unexpected(response, from: url)
-                default: throw unexpected(response, from: url)
+                } else if response.status == 200 {
+                    return try ServerMetadata(response.body, of: issuer, at: url)
+                } else {
+                    throw unexpected(response, from: url)
                 }
             }
             throw failure ?? OAuthError(.discovery, "The issuer \(issuer) has no metadata.")
@@ -89,6 +95,17 @@
                 base + "/.well-known/openid-configuration",
                 base[..<slash] + "/.well-known/oauth-authorization-server" + base[slash...],
             ]
+        }
+    }
+
+    extension ServerResponse {
+        /// Whether the server has no document at the URL; a 408 or 429 says nothing about that.
+        fileprivate var isMissingDocument: Bool {
+            (400..<500).contains(status) && status != 408 && status != 429
+        }
+
+        fileprivate var isJSONObject: Bool {
+            body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
         }
     }
 #endif

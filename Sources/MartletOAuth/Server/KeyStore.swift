@@ -37,12 +37,16 @@
             flight = SingleFlight(time: link.time, outlivesCallers: false)
         }
 
-        /// The key for a token's signature. If none suits, the keys are fetched again, at most once a minute.
+        /// The key for a token's signature. If no known key suits, the keys are fetched again, at most once a minute.
+        /// - Parameter failed: A key that suits, but has not made the signature. The server may have replaced it without
+        ///   changing its `kid`.
         /// - Throws: ``OAuthError/Kind/discovery`` if they cannot be read; ``OAuthError/Kind/idToken(_:)`` if there is
         ///   no key for the token, or several.
-        func key(for token: SignedToken, from url: String) async throws(OAuthError) -> VerificationKey {
+        func key(
+            for token: SignedToken, from url: String, after failed: VerificationKey? = nil
+        ) async throws(OAuthError) -> VerificationKey {
             let known = state.withLock { $0.current(at: link.time.uptime) }
-            if let known, let key = try select(token, known, url) { return key }
+            if let known, let key = try? select(token, known, url), key != failed { return key }
             if let key = try select(token, try await newerKeys(from: url), url) { return key }
             throw OAuthError(
                 .idToken(.key), "\(url) has no key for the ID token's signature. Ask the server's operator.")

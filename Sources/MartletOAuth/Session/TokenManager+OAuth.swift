@@ -12,15 +12,17 @@
         ///     server.
         ///   - store: Keeps the session across restarts.
         ///   - server: The server.
-        ///   - sessionEnd: The responses of the token endpoint that end the session. The default is that of RFC 6749,
-        ///     section 5.2; a server that refuses a spent token without a code needs `.status(400)`.
+        ///   - sessionEnd: The responses of the token endpoint that end the session. By default, those with the code
+        ///     `invalid_grant` (RFC 6749, section 5.2) and the status 400, 401 or 403, which Auth0 uses. A server that
+        ///     refuses a spent token without a code needs `.status(400)`.
         ///   - policy: The rules for refreshes.
         ///   - transport: Sends requests.
         ///   - time: The clocks; the system's if `nil`.
         public convenience init(
             baseURL: BaseURL, store: any TokenStore, oauth server: OAuthServer,
-            sessionEnd: SessionEndRule = .code("invalid_grant"), policy: SessionPolicy = SessionPolicy(),
-            transport: any Transport = .platformDefault, time: (any TimeSource)? = nil
+            sessionEnd: SessionEndRule = .code("invalid_grant", status: 400, 401, 403),
+            policy: SessionPolicy = SessionPolicy(), transport: any Transport = .platformDefault,
+            time: (any TimeSource)? = nil
         ) {
             self.init(
                 baseURL: baseURL, store: store, refresher: server.refresher(sessionEnd: sessionEnd),
@@ -34,8 +36,11 @@
         /// If the endpoint has not been discovered yet and cannot be now, the refresh fails without using up the
         /// refresh token, and the session stays. An ID token in the response must be that of the same user (OpenID
         /// Connect Core 1.0, section 12.2); otherwise the new tokens are not used.
-        /// - Parameter sessionEnd: The responses of the token endpoint that end the session.
-        public func refresher(sessionEnd: SessionEndRule = .code("invalid_grant")) -> some TokenRefresher {
+        /// - Parameter sessionEnd: The responses of the token endpoint that end the session. By default, those with the
+        ///   code `invalid_grant` and the status 400, 401 or 403.
+        public func refresher(
+            sessionEnd: SessionEndRule = .code("invalid_grant", status: 400, 401, 403)
+        ) -> some TokenRefresher {
             OAuthRefresher(server: self, sessionEnd: sessionEnd)
         }
 

@@ -143,5 +143,26 @@
             #expect(try await world.signIn(to: world.manager()).subject == "ada")
             #expect(world.requests(to: "/keys").count == 2)
         }
+
+        @Test("a new key that keeps the name of the old one is found a minute later", arguments: [true, false])
+        func keyReplacement(isNamed: Bool) async throws {
+            var script = Script()
+            script.keys = [TestKey.other]
+            if !isNamed {
+                script.keys[0]["kid"] = nil
+                script.edit = { $0.header["kid"] = nil }
+            }
+            let world = World(script)
+            let error = await #expect(throws: OAuthError.self) { try await world.signIn(to: world.manager()) }
+            #expect(error?.kind == .idToken(.signature))
+            #expect(world.requests(to: "/keys").count == 1)
+            world.change { script in
+                script.keys = [TestKey.es256.jwk]
+                if !isNamed { script.keys[0]["kid"] = nil }
+            }
+            world.time.advance(by: .seconds(60))
+            #expect(try await world.signIn(to: world.manager()).subject == "ada")
+            #expect(world.requests(to: "/keys").count == 2)
+        }
     }
 #endif

@@ -75,7 +75,7 @@
         @Test(
             "a second URL that has no metadata or describes another server adds nothing",
             arguments: [
-                StubTransport.Response.status(404), .status(503),
+                StubTransport.Response.status(404),
                 .json(Script(issuer: "https://other.example.com").metadata.text),
             ])
         func uselessSecondPlace(_ second: StubTransport.Response) async throws {
@@ -87,6 +87,32 @@
                 request.path == "/.well-known/openid-configuration" ? first : second
             }
             #expect(try await discovery.revocationEndpoint() == nil)
+            #expect(try await discovery.metadata().tokenEndpoint == issuer + "/token")
+        }
+
+        @Test(
+            "a revocation fails, so that it is tried again, if the second URL cannot respond",
+            arguments: [408, 429, 503])
+        func brokenSecondPlace(_ status: Int) async throws {
+            let issuer = "https://id.example.com"
+            var openID = Script(issuer: issuer).metadata
+            openID["revocation_endpoint"] = nil
+            let first = StubTransport.Response.json(openID.text)
+            let (discovery, _) = discovery(of: issuer) { request in
+                request.path == "/.well-known/openid-configuration" ? first : .status(status)
+            }
+            let error = await #expect(throws: OAuthError.self) { try await discovery.revocationEndpoint() }
+            #expect(error?.kind == .discovery)
+        }
+
+        @Test("a page at the first URL does not hide the metadata at the second one") func pageInPlaceOfMetadata()
+            async throws
+        {
+            let issuer = "https://id.example.com"
+            let (discovery, _) = discovery(of: issuer) { request in
+                request.path == "/.well-known/openid-configuration"
+                    ? StubTransport.Response(200, body: Data("\n<!doctype html>".utf8)) : metadata(issuer)
+            }
             #expect(try await discovery.metadata().tokenEndpoint == issuer + "/token")
         }
 

@@ -34,6 +34,14 @@
             #expect(tokens.currentTokens?.idToken != first, "the new ID token is kept")
         }
 
+        @Test("a refused refresh token ends the session, also with the 403 of Auth0", arguments: [400, 401, 403])
+        func refused(_ status: Int) async throws {
+            let (world, tokens) = try await signedIn()
+            world.change { $0.tokenResponse = .json("{\"error\":\"invalid_grant\"}", status: status) }
+            await #expect(throws: SessionError.self) { try await tokens.refresh() }
+            #expect(tokens.state == .expired(.refreshTokenRejected(code: "invalid_grant")))
+        }
+
         @Test("the API's token never goes to the server, and the server's requests never to the API") func origins()
             async throws
         {

@@ -107,5 +107,12 @@
     extension TestKey {
         /// The point of another key, without its first byte.
         static let otherP256 = P256.Signing.PrivateKey().publicKey.rawRepresentation
+
+        /// Another key with the name of ``es256``.
+        static var other: RawObject {
+            var key = es256.jwk
+            (key["x"], key["y"]) = (number(otherP256.prefix(32)), number(otherP256.suffix(32)))
+            return key
+        }
     }
 #endif
