@@ -17,14 +17,16 @@ enum WebPHeaders {
         while let name = bytes.name(at: offset),
             let length = bytes.number(at: offset + 4, bytes: 4, isLittleEndian: true)
         {
-            if isSkipped(name, after: seen) {
+            let end = offset + 8 + min(length, bytes.count)
+            if isSkipped(name, after: seen) || end > bytes.count || name == "VP8X" && length != 10 {
                 description.hasOtherMetadata = true
             } else {
                 take(name, bytes.part(from: offset + 8, count: length), &description)
             }
             seen.insert(name)
-            offset += 8 + min(length, bytes.count) + length % 2
+            offset = end + length % 2
         }
+        if offset < bytes.count { description.hasOtherMetadata = true }
         guard description.size.width > 0, description.size.height > 0 else {
             throw .damaged(.webP, reason: "it has no size")
         }

@@ -116,9 +116,30 @@ struct PassThroughTests {
         var file = try Pictures.data("clean.webp")
         file += Data(chunk.utf8) + Data([UInt8(Self.text.count), 0, 0, 0]) + Self.text
         if Self.text.count % 2 == 1 { file.append(0) }
+        #expect(!(await passes(Self.announcingItsSize(file), as: .webP)))
+    }
+
+    @Test("a WebP with bytes between or after its chunks is re-encoded") func stray() async throws {
+        let clean = try Pictures.data("clean.webp")
+        #expect(await passes(Self.announcingItsSize(clean), as: .webP))
+        #expect(!(await passes(Self.announcingItsSize(clean + Data("at home".utf8)), as: .webP)))
+        // A chunk that ends beyond the file.
+        let long = clean + Data("NOTE".utf8) + Data([0, 0, 1, 0]) + Self.text
+        #expect(!(await passes(Self.announcingItsSize(long), as: .webP)))
+        // The header of an extended file has ten bytes.
+        let size = Data([0, 0, 0, 0, 47, 0, 0, 31, 0, 0])
+        for extra in [Data(), Data(Self.text + [0])] {
+            let header = Data("VP8X".utf8) + Data([UInt8(10 + extra.count), 0, 0, 0]) + size + extra
+            let file = clean.prefix(12) + header + clean.dropFirst(12)
+            #expect(await passes(Self.announcingItsSize(Data(file)), as: .webP) == extra.isEmpty)
+        }
+    }
+
+    private static func announcingItsSize(_ file: Data) -> Data {
+        var file = file
         let size = file.count - 8
         for index in 0..<4 { file[4 + index] = UInt8(truncatingIfNeeded: size >> (8 * index)) }
-        #expect(!(await passes(file, as: .webP)))
+        return file
     }
 
     @Test(
