@@ -24,6 +24,16 @@ public struct Secret: Sendable, Hashable {
     package var isEmpty: Bool {
         text.isEmpty
     }
+
+    /// The secret without blanks and line breaks around it, as in a file.
+    package var trimmed: Secret {
+        let blanks = " \t\r\n".utf8
+        guard let first = text.utf8.first, let last = text.utf8.last, blanks.contains(first) || blanks.contains(last)
+        else { return self }
+        let rest = text.utf8.drop { blanks.contains($0) }
+        let count = rest.reversed().drop { blanks.contains($0) }.count
+        return Secret(String(Substring(rest.prefix(count))))
+    }
 }
 
 extension Secret: ExpressibleByStringLiteral {

@@ -28,6 +28,8 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind
     /// One sentence for a log, with what to do next after a semicolon. Must not contain a token.
     public var description: String
+    /// Whether the process or the system had too many files open, or too little memory. The next attempt may succeed.
+    package var isMomentary = false
 
     /// The description with a period. For a transient error, adds advice unless the description contains some, after a
     /// semicolon or in a sentence of its own.

@@ -116,11 +116,14 @@ package final class TimeLimits: Sendable {
     }
 
     /// Calls a closure after a time, unless the call is cancelled first.
+    /// - Parameter grace: The additional time if the device has slept beyond the limit.
     /// - Returns: A closure that cancels the call.
-    package func schedule(after limit: Duration, _ expire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let ticket = makeTicket()
-        register(ticket, deadline: time.uptime + limit, expire: expire)
-        return { [weak self] in self?.remove(ticket) }
+    package func schedule(
+        after limit: Duration, graceAfterSleep grace: Duration = .zero, _ expire: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        let running = begin(limit)
+        enforce(running, graceAfterSleep: grace, expire)
+        return { [weak self] in self?.remove(running.ticket) }
     }
 
     private func makeTicket() -> Int {
@@ -157,7 +160,8 @@ package final class TimeLimits: Sendable {
     private func sleep(until deadline: Duration, _ state: inout State) {
         state.sleeper?.cancel()
         state.wakesAt = deadline
-        // Detached: the task serves all callers, so it must not inherit the first one's task-local values.
+        // Detached: the task serves all callers, so it must not inherit the first one's task-local values. Its priority is
+        // not raised: on a busy machine, limits would expire while the tasks that they limit wait for a thread.
         state.sleeper = Task.detached(priority: Task.currentPriority) { [weak self, time] in
             guard (try? await time.sleep(until: deadline)) != nil else { return }
             self?.wake(for: deadline)

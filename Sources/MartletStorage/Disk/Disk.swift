@@ -56,7 +56,7 @@ internal import MartletLibc
                 return -1
             }
             BlockingCalls.check("renameat2")
-            if System.fails("renameat2", new) { return -1 }
+            if System.injectsFault(into: "renameat2", at: new) { return -1 }
             let noReplacing: UInt32 = 1
             return renameat2(AT_FDCWD, old, AT_FDCWD, new, noReplacing)
         }
@@ -194,6 +194,9 @@ extension Disk {
         var isMissing: Bool { reason == ENOENT || reason == ENOTDIR }
         package var description: String { String(cString: strerror(reason)) }
     }
+
+    /// Whether an error says that the process or the system has too many files open, or too little memory.
+    package static func isMomentary(_ code: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
 
     /// Calls the closure with the name of each file in a folder, in any order.
     /// - Throws: ``Unreadable``.

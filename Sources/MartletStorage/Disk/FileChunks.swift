@@ -134,7 +134,13 @@ package enum WholeFile {
         let size = try FileChunks.size(ofFileAt: path)
         guard size <= limit else { return nil }
         let descriptor = try FileDescriptor(path)
-        let bytes = try descriptor.read(upTo: Int(size), from: 0)
+        var bytes = Data()
+        while bytes.count < size {
+            let next = try descriptor.read(upTo: Int(size) - bytes.count, from: Int64(bytes.count))
+            guard !next.isEmpty else { break }
+            // The first read usually returns the whole file, and appending would copy it.
+            if bytes.isEmpty { bytes = next } else { bytes += next }
+        }
         guard bytes.count == size, try descriptor.read(upTo: 1, from: size).isEmpty else {
             throw FileError(.changed, path: path)
         }

@@ -32,7 +32,7 @@ package enum System {
         return MartletLibc.fstat(descriptor, status)
     }
 
-    /// Makes a descriptor non-blocking, and keeps it from child processes.
+    /// Makes a descriptor non-blocking, and marks it to be closed when the process executes another program.
     /// - Returns: Whether it worked.
     package static func makeNonblocking(_ descriptor: Int32) -> Bool {
         BlockingCalls.check("fcntl")
@@ -59,7 +59,7 @@ package enum System {
 
     package static func link(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
         BlockingCalls.check("link")
-        if fails("link", new) { return -1 }
+        if injectsFault(into: "link", at: new) { return -1 }
         return MartletLibc.link(old, new)
     }
 
@@ -90,7 +90,7 @@ package enum System {
             _ flags: Int32
         ) -> Int32 {
             BlockingCalls.check("linkat")
-            if fails("linkat", new) { return -1 }
+            if injectsFault(into: "linkat", at: new) { return -1 }
             return MartletLibc.linkat(oldFolder, old, newFolder, new, flags)
         }
     #endif
@@ -107,13 +107,13 @@ package enum System {
 
     package static func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
         BlockingCalls.check("open")
-        if fails("open", path) { return -1 }
+        if injectsFault(into: "open", at: path) { return -1 }
         return MartletLibc.open(path, flags)
     }
 
     package static func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
         BlockingCalls.check("open")
-        if fails("open", path) { return -1 }
+        if injectsFault(into: "open", at: path) { return -1 }
         return MartletLibc.open(path, flags, mode)
     }
 
@@ -161,7 +161,7 @@ package enum System {
     @discardableResult
     package static func unlink(_ path: UnsafePointer<CChar>) -> Int32 {
         BlockingCalls.check("unlink")
-        if fails("unlink", path) { return -1 }
+        if injectsFault(into: "unlink", at: path) { return -1 }
         return MartletLibc.unlink(path)
     }
 
@@ -178,7 +178,7 @@ package enum System {
     }
 
     /// Whether a test makes this call fail. If so, sets `errno`.
-    package static func fails(_ call: StaticString, _ path: UnsafePointer<CChar>) -> Bool {
+    package static func injectsFault(into call: StaticString, at path: UnsafePointer<CChar>) -> Bool {
         guard let number = SystemFaults.error(of: call, at: path) else { return false }
         errno = number
         return true

@@ -17,7 +17,7 @@ package struct FileChanges: Sendable {
 
     /// The closure to call if watching fails, and the last failure; `nil` if a watch has begun since.
     private struct Failures {
-        var report: (@Sendable (StorageError) -> Void)?
+        var reports: [@Sendable (StorageError) -> Void] = []
         var last: StorageError?
     }
 
@@ -54,7 +54,7 @@ package struct FileChanges: Sendable {
     /// Calls a closure when the file cannot be watched: immediately if that is so now, and after each later failure.
     package func onFailure(_ report: @escaping @Sendable (StorageError) -> Void) {
         let last = failures.withLock { failures in
-            failures.report = report
+            failures.reports.append(report)
             return failures.last
         }
         if let last { report(last) }
@@ -104,11 +104,11 @@ package struct FileChanges: Sendable {
         }
         waiting.withLock { $0.replaceSubrange(..<listeners.count, with: rest) }
         guard !listeners.isEmpty else { return }
-        let report = failures.withLock { failures in
+        let reports = failures.withLock { failures in
             defer { failures.last = failure }
-            return failures.last == nil ? failures.report : nil
+            return failures.last == nil ? failures.reports : []
         }
-        if let failure { report?(failure) }
+        if let failure { for report in reports { report(failure) } }
     }
 
     /// Checks the files for the streams that are not watching them. Blocks, and must run in the queue.

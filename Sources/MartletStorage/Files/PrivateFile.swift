@@ -137,15 +137,20 @@ package struct PrivateFile: Sendable {
             throw StorageError(
                 .unreachable, "could not write \(path): \(bytes.count) bytes are too many; \(Self.largest) are allowed")
         }
-        let temporary = try makeTemporary(with: bytes)
-        guard isAllowed() else {
-            System.unlink(temporary)
-            return false
-        }
-        guard System.rename(temporary, path) == 0 else {
+        var mayHaveLostTemporary = true
+        while true {
+            let temporary = try makeTemporary(with: bytes)
+            guard isAllowed() else {
+                System.unlink(temporary)
+                return false
+            }
+            if System.rename(temporary, path) == 0 { break }
+            let isMissing = errno == ENOENT
             let error = failure("write")
             System.unlink(temporary)
-            throw error
+            // A process that deletes the file at this moment also removes its temporary files.
+            guard isMissing, mayHaveLostTemporary else { throw error }
+            mayHaveLostTemporary = false
         }
         steps.reached(.renamed)
         try flushFolder()

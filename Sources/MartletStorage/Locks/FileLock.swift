@@ -162,7 +162,10 @@ package struct FileLock: Sendable {
                 if let number = Self.number(of: found, inSequenceOf: name) { last = max(last ?? 0, number) }
             }
         } catch {
-            throw StorageError(.unreachable, "could not lock \(path): \(error)")
+            let isMomentary = Disk.isMomentary(errno)
+            var failure = StorageError(.unreachable, "could not lock \(path): \(error)")
+            failure.isMomentary = isMomentary
+            throw failure
         }
         return last
     }

@@ -25,7 +25,7 @@ public final class ManualConnectivityMonitor: ConnectivityMonitor {
         state = Locked(State(isConnected: isConnected))
     }
 
-    /// Whether the device has a network, then every change.
+    /// The current connectivity, followed by each change.
     public var updates: AsyncStream<Bool> {
         let (stream, continuation) = AsyncStream<Bool>.makeStream()
         let (id, watchers) = state.withLock { state in

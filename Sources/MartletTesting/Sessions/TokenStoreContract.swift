@@ -1,4 +1,5 @@
 public import Martlet
+internal import MartletStorage
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -16,9 +17,9 @@ public import Martlet
 ///
 /// It checks that each reading has the right outcome, that another handle on the record sees every change, that
 /// ``/Martlet/TokenStore/update(_:)`` decides on the current record, and that a record that cannot be decoded is
-/// neither reported as missing nor changed by reading. If the store has a lock, it also checks that concurrent updates
-/// exclude each other, that the mark of an ended session is kept, and that changes are reported. It cannot check that a
-/// write survives a power failure.
+/// neither reported as missing nor changed by reading. If the store has a lock, it also checks that one holder at a time
+/// has the lock, that concurrent updates exclude each other, that the mark of an ended session is kept, and that changes
+/// are reported. It cannot check that a write survives a power failure.
 public struct TokenStoreContract: Sendable {
     /// A promise that the store did not keep.
     public struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
@@ -52,6 +53,7 @@ public struct TokenStoreContract: Sendable {
         try await readsLastWrite()
         try await updatesDecideOnReading()
         try await keepsUnreadableRecords()
+        try await locksOutOthers()
         try await serializesUpdates()
         try await keepsMark()
         try await reportsChanges()
@@ -102,7 +104,14 @@ public struct TokenStoreContract: Sendable {
             (#"{"version":99,"session":{"bundle":"s3cret"}}"#, .tooNew),
         ] {
             try await replaceBytes(Data(bytes.utf8))
-            let reading = try await open().update { _ in .keep }
+            let isAsked = Locked(false)
+            let reading = try await open().update { _ in
+                isAsked.withLock { $0 = true }
+                return .keep
+            }
+            guard isAsked.withLock({ $0 }) else {
+                throw Violation(description: "An update must call its closure even if the record cannot be decoded.")
+            }
             guard case .unavailable(let failure) = reading, failure.kind == kind else {
                 throw Violation(description: "The bytes \(bytes) must be unavailable (\(kind)), but were \(reading).")
             }
@@ -117,6 +126,39 @@ public struct TokenStoreContract: Sendable {
         try await replaceBytes(Data("{".utf8))
         try await open().delete()
         try await expect(.empty, from: open(), "after the deletion of bytes that cannot be decoded")
+    }
+
+    private func locksOutOthers() async throws {
+        let holders = Locked(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                guard let lock = open().refreshLock else { return }
+                group.addTask {
+                    let held = try await lock.acquire(lease: .seconds(60))
+                    defer { held.release() }
+                    holders.withLock { $0 += 1 }
+                    // Another task would acquire a lock that does not keep it out.
+                    for _ in 0..<20 { await Task.yield() }
+                    let isHeld = await held.isStillHeld()
+                    let count = holders.withLock { holders in
+                        defer { holders -= 1 }
+                        return holders
+                    }
+                    guard count == 1 else {
+                        throw Violation(description: "One holder at a time must have the lock, but \(count) had it.")
+                    }
+                    guard isHeld else {
+                        throw Violation(description: "`isStillHeld()` must be true before the release of a lock.")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        guard let held = try await open().refreshLock?.acquire(lease: .seconds(60)) else { return }
+        held.release()
+        if await held.isStillHeld() {
+            throw Violation(description: "`isStillHeld()` must be false after the release of the lock.")
+        }
     }
 
     private func serializesUpdates() async throws {
@@ -154,6 +196,13 @@ public struct TokenStoreContract: Sendable {
         let lower = EndMark(SessionOrder(generation: 1, rotation: 0))
         try await expect(.ended(mark), fromUpdateOf: open(), "with a lower mark") { _ in .mark(lower) }
         try await expect(.ended(mark), from: open(), "after a lower mark")
+        try await expect(.ended(mark), fromUpdateOf: open(), "with a lower end") { _ in .end(lower) }
+        try await expect(.ended(mark), from: open(), "after the end of an earlier session")
+        let newer = StoredSession(id: SessionID(), generation: 8, tokens: .fresh(2))
+        try await open().write(newer)
+        let higher = EndMark(SessionOrder(generation: 9, rotation: 0), expiry: .rotationLost)
+        try await expect(.found(newer), fromUpdateOf: open(), "with a mark above the record") { _ in .mark(higher) }
+        try await expect(.ended(higher), from: open(), "after a mark above it")
         try await open().write(record)
         try await expect(.found(record), from: open(), "after a write below the mark")
         try await open().delete()

@@ -207,6 +207,17 @@ struct RotationConformanceTests {
         }
     }
 
+    @Test("C21: within the grace, a server that asks for a pause is not asked again at once") func pauseWithinGrace()
+        async throws
+    {
+        let app = try await App.signedIn(policy: .graceful)
+        app.backend.invalidateAccessTokens()
+        app.backend.state.withLock { $0.grantsGrace = true }
+        app.backend.afterRefresh { _ in .status(500, headers: [.retryAfter: "120"]) }
+        #expect(await app.call().error != nil)
+        #expect(app.backend.refreshCalls == 1)
+    }
+
     @Test(
         "C21: a response that does not arrive is requested again before the grace ends") func slowResponseWithinGrace()
         async throws

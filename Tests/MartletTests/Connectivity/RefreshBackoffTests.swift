@@ -76,4 +76,20 @@ import Testing
         }
         while tokens != nil { await Task.yield() }
     }
+
+    @Test("a monitor whose updates have ended is asked again at the next failure") func endedMonitor() async {
+        struct Monitor: ConnectivityMonitor {
+            let requests = Locked(0)
+            var updates: AsyncStream<Bool> {
+                requests.withLock { $0 += 1 }
+                return AsyncStream { $0.finish() }
+            }
+        }
+        let monitor = Monitor()
+        let networkReturn = NetworkReturn(monitor)
+        while monitor.requests.withLock({ $0 }) < 2 {
+            networkReturn.callOnce {}
+            await Task.yield()
+        }
+    }
 }

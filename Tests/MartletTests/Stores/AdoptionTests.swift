@@ -170,6 +170,17 @@ import Testing
         #expect(failures.withLock { $0 } == 1)
     }
 
+    @Test("if the adoption could not be noted, the user is signed in all the same") func notNotedAtLaunch() async throws
+    {
+        let failures = Locked(0)
+        let store: AnyTokenStore = .secure(FailingStorage(failsAt: 5), key: "session", folder: nil)
+        let app = App(
+            store: store.adopting(Place().former, onFailure: { _ in failures.withLock { $0 += 1 } }))
+        #expect(await app.tokens.restore().isSignedIn)
+        #expect(app.tokens.currentTokens == Self.old)
+        #expect(failures.withLock { $0 } == 1)
+    }
+
     @Test("if the adoption could not be noted, a sign-out is still final") func notNoted() async throws {
         // The fifth call notes the adoption.
         let storage = FailingStorage(failsAt: 4)

@@ -19,6 +19,17 @@ import Testing
         #expect(violation?.description.contains("s3cret") == false)
     }
 
+    @Test(
+        "the contract finds a shared store that does not exclude or hear other processes",
+        arguments: BrokenSharedStore.Fault.allCases)
+    fileprivate func brokenSharedStore(fault: BrokenSharedStore.Fault) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            let contract = TokenStoreContract { BrokenSharedStore(base: FileTokenStore(path: path), fault: fault) }
+            await #expect(throws: TokenStoreContract.Violation.self) { try await contract.verify() }
+        }
+    }
+
     @Test("a shared store that reports no change fails the contract instead of hanging it") func silentStore()
         async throws
     {
@@ -51,6 +62,67 @@ import Testing
             #expect(violation?.description.contains("deletion") == true)
         }
     }
+}
+
+/// A shared store that breaks one promise of ``TokenStoreContract`` to other processes.
+private struct BrokenSharedStore: TokenStore {
+    enum Fault: CaseIterable { case lockAdmitsAll, lockIsNeverHeld, lockStaysHeld, ignoresMarks, lowersMarks }
+
+    let base: FileTokenStore
+    let fault: Fault
+
+    var refreshLock: (any StoreLock)? {
+        base.refreshLock.map { lock in
+            switch fault {
+            case .lockAdmitsAll, .lockIsNeverHeld, .lockStaysHeld: BrokenLock(base: lock, fault: fault)
+            case .ignoresMarks, .lowersMarks: lock
+            }
+        }
+    }
+
+    func read() async -> StoreReading { await base.read() }
+    func write(_ session: StoredSession) async throws { try await base.write(session) }
+    func delete() async throws { try await base.delete() }
+    func changes() -> AsyncStream<Void>? { base.changes() }
+
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        let fault = fault
+        let lower = Locked<EndMark?>(nil)
+        let reading = try await base.update { reading in
+            switch decide(reading) {
+            case .mark where fault == .ignoresMarks: return .keep
+            case .end(let mark) where fault == .lowersMarks:
+                if case .ended = reading { lower.withLock { $0 = mark } }
+                return .end(mark)
+            case let update: return update
+            }
+        }
+        if let mark = lower.withLock(\.self) {
+            try await base.delete()
+            let record = StoredSession(id: SessionID(), generation: mark.order.generation, tokens: .fresh())
+            try await base.write(record)
+            _ = try await base.update { _ in .end(mark) }
+        }
+        return reading
+    }
+}
+
+private struct BrokenLock: StoreLock {
+    let base: any StoreLock
+    let fault: BrokenSharedStore.Fault
+
+    func acquire(lease: Duration) async throws -> any HeldStoreLock {
+        let held = fault == .lockIsNeverHeld || fault == .lockStaysHeld ? try await base.acquire(lease: lease) : nil
+        return BrokenHeldLock(base: held, isHeld: fault != .lockIsNeverHeld, fault: fault)
+    }
+}
+
+private struct BrokenHeldLock: HeldStoreLock {
+    let base: (any HeldStoreLock)?
+    let isHeld: Bool
+    let fault: BrokenSharedStore.Fault
+
+    func release() { base?.release() }
 }
 
 /// Reports each write to all subscribers twice, and no deletion.
@@ -102,7 +174,8 @@ private struct SilentTokenStore: TokenStore {
 /// A store that breaks one promise of ``TokenStoreContract``.
 final class BrokenTokenStore: TokenStore {
     enum Fault: CaseIterable {
-        case forgetsWrites, writesOnlyOnce, ignoresDeletions, readsDamageAsEmpty, quotesRecords, ignoresDecisions
+        case forgetsWrites, writesOnlyOnce, ignoresDeletions, readsDamageAsEmpty, quotesRecords, ignoresDecisions,
+            decidesOnlyOnReadable
     }
 
     let record = Locked<Data?>(nil)
@@ -133,6 +206,7 @@ final class BrokenTokenStore: TokenStore {
 
     func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
         let reading = await read()
+        if fault == .decidesOnlyOnReadable, case .unavailable = reading { return reading }
         switch decide(fault == .ignoresDecisions ? .empty : reading) {
         case .keep: break
         case .write(let session): try await write(session)

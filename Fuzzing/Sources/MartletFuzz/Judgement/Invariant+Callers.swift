@@ -1,5 +1,6 @@
-import Martlet
 import MartletTesting
+
+@testable import Martlet
 
 // MARK: - Callers
 

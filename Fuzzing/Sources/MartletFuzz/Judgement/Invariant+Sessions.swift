@@ -360,6 +360,8 @@ extension Facts {
             $0.life == life && ($0.effect ?? .max) < last && ($0.end >= last || time($0.end) == time(last))
         }
         if isChanging { return false }
+        // A process that is killed at this moment does not report what it has just read.
+        if let death = store.deaths[life], time(death) == time(last) { return false }
         let latest = events.last { position, other, event in
             guard other == life, time(position) <= time(last) else { return false }
             switch event {

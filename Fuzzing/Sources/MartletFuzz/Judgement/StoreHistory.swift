@@ -8,6 +8,8 @@ struct StoreHistory {
         let life: Life
         let isUpdate: Bool
         let requested: Int
+        /// The position at which the record was written.
+        var effect: Int?
         var completed: Int?
         /// The token that the record had when the operation ended.
         var found: TokenName?
@@ -120,7 +122,7 @@ struct StoreHistory {
     private mutating func wrote(_ session: StoredSession, _ life: Life, _ position: Int) {
         let token = TokenName(of: session.tokens)
         change(life) { operation in
-            (operation.found, operation.written) = (token, token)
+            (operation.found, operation.written, operation.effect) = (token, token, position)
             operation.writesJournal = session.hasRefreshJournal
         }
         if token != record { replaceRecord(with: token, life, position) }
@@ -232,7 +234,8 @@ extension StoreHistory {
         return writes.filter { journal in
             journal.writesJournal
                 && !writes.contains {
-                    !$0.writesJournal && !$0.hasFailed && $0.requested > journal.requested
+                    !$0.writesJournal && !$0.hasFailed
+                        && $0.effect ?? $0.requested > journal.effect ?? journal.requested
                         && $0.completed ?? .max < position
                 }
         }

@@ -54,7 +54,7 @@ struct SeveralAccounts: Sendable {
             TokenManager(
                 baseURL: SimulatedProcess.baseURL, store: store,
                 refresher: .custom { tokens, _ in
-                    try await server.refresh(tokens, of: Int(account.rawValue) ?? 0)
+                    try await server.refresh(tokens, of: Int(account) ?? 0)
                 }, transport: server, connectivity: nil, time: clock, random: { $0.lowerBound })
         }
     }
@@ -70,11 +70,11 @@ struct SeveralAccounts: Sendable {
                 let client = NetworkClient(tokens: tokens(of: number), config: config)
                 let content = try await client.data(for: FuzzEndpoint(call: call, plan: RequestPlan())).value
                 return .accountContent(Int(String(decoding: content, as: UTF8.self)) ?? 0)
-            case .makeCurrent(let number): try await accounts.makeCurrent(AccountID(rawValue: "\(number)"))
+            case .makeCurrent(let number): try await accounts.makeCurrent("\(number)")
             case .current:
                 try await accounts.restore()
-                return .current(accounts.current.flatMap { Int($0.rawValue) })
-            case .signOut(let number): try await accounts.signOut(AccountID(rawValue: "\(number)"))
+                return .current(accounts.current.flatMap { Int($0) })
+            case .signOut(let number): try await accounts.signOut("\(number)")
             }
             return .done
         } catch {
@@ -82,7 +82,7 @@ struct SeveralAccounts: Sendable {
         }
     }
 
-    private func tokens(of account: Int) -> TokenManager { accounts.tokens(for: AccountID(rawValue: "\(account)")) }
+    private func tokens(of account: Int) -> TokenManager { accounts.tokens(for: "\(account)") }
 }
 
 /// A server with one session for each account. It accepts the newest access token, and every refresh token of the

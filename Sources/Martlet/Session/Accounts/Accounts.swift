@@ -3,6 +3,10 @@
 /// Each account has its own ``TokenManager``, store and ``NetworkClient``, so sessions cannot mix: a call that starts
 /// for one account is signed, refreshed and replayed for that account, even if the current account changes.
 ///
+/// An account is named by any text that the app knows before the sign-in, such as the email address that the user types.
+/// If there is none until the server responds, use a new UUID. Names are compared byte by byte: texts that differ only in
+/// case are different accounts.
+///
 /// ```swift
 /// let accounts = Accounts(store: .files(service: "com.example.app")) { account, store in
 ///     TokenManager(baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"))
@@ -18,7 +22,7 @@ public final class Accounts: Sendable {
     private struct State {
         var members: [AccountID: Member] = [:]
         var current: AccountID?
-        var currentAccounts = Broadcast<AccountID?>()
+        var currentAccounts = Broadcast<String?>()
         /// The number of changes of the current account that the app has asked for.
         var asked = 0
         /// The number of the last one that was made.
@@ -31,7 +35,7 @@ public final class Accounts: Sendable {
     }
 
     private let store: AccountStore
-    private let makeManager: @Sendable (AccountID, any TokenStore) -> TokenManager
+    private let makeManager: @Sendable (String, any TokenStore) -> TokenManager
     private let state = Locked(State())
     /// Runs changes of the current account one at a time, so that the last one wins.
     private let changes = SerialQueue()
@@ -42,7 +46,7 @@ public final class Accounts: Sendable {
     ///   - makeManager: Creates an account's token manager, which uses the given store. It is called once per account,
     ///     and must neither call ``tokens(for:)`` nor wait for another thread.
     public init(
-        store: AccountStore, makeManager: @escaping @Sendable (AccountID, any TokenStore) -> TokenManager
+        store: AccountStore, makeManager: @escaping @Sendable (_ account: String, any TokenStore) -> TokenManager
     ) {
         self.store = store
         self.makeManager = makeManager
@@ -53,7 +57,8 @@ public final class Accounts: Sendable {
     }
 
     /// The manager of an account, whether it is signed in or not. It is always the same instance.
-    public func tokens(for account: AccountID) -> TokenManager {
+    public func tokens(for account: String) -> TokenManager {
+        let account = AccountID(rawValue: account)
         let member = state.withLock { state in
             if let member = state.members[account] { return member }
             let member = Member()
@@ -62,7 +67,7 @@ public final class Accounts: Sendable {
         }
         return member.manager.withLock { manager in
             if let manager { return manager }
-            let made = makeManager(account, store.store(for: account))
+            let made = makeManager(account.rawValue, store.store(for: account))
             manager = made
             return made
         }
@@ -70,30 +75,30 @@ public final class Accounts: Sendable {
 
     /// The accounts that have a stored session, sorted.
     /// - Throws: ``StorageError``, or another error of the store, if the store cannot be read.
-    public func stored() async throws -> [AccountID] {
-        try await store.accounts()
+    public func stored() async throws -> [String] {
+        try await store.accounts().map(\.rawValue)
     }
 
     /// Reads the current account of the last run. Call it when the app starts.
     /// - Throws: ``StorageError``, or another error of the store, if the store cannot be read.
     @discardableResult
-    public func restore() async throws -> AccountID? {
+    public func restore() async throws -> String? {
         try await enqueue { accounts in
             let current = try await accounts.store.current()
             accounts.publish(current)
-            return current
+            return current?.rawValue
         }
     }
 
     /// The current account; `nil` before ``restore()``, or if there is none.
-    public var current: AccountID? {
-        state.withLock { $0.current }
+    public var current: String? {
+        state.withLock { $0.current?.rawValue }
     }
 
     /// The current account, then every change. A slow subscriber gets only the newest value.
-    public var currentAccounts: AsyncStream<AccountID?> {
+    public var currentAccounts: AsyncStream<String?> {
         state.withLock { state in
-            state.currentAccounts.subscribe(first: [state.current], keeping: 1)
+            state.currentAccounts.subscribe(first: [state.current?.rawValue], keeping: 1)
         }
     }
 
@@ -102,7 +107,8 @@ public final class Accounts: Sendable {
     ///
     /// The change is stored before it is published, so that after a crash the app shows the same account as before.
     /// - Throws: ``StorageError``, or another error of the store; then the current account does not change.
-    public func makeCurrent(_ account: AccountID?) async throws {
+    public func makeCurrent(_ account: String?) async throws {
+        let account = account.map(AccountID.init(rawValue:))
         let number = state.withLock { state in
             state.asked += 1
             return state.asked
@@ -118,15 +124,16 @@ public final class Accounts: Sendable {
     /// is no current account afterwards.
     /// - Throws: ``StorageError``, or another error of the store, if the current account could not be changed. The
     ///   account is signed out in any case, even if the task is cancelled.
-    public func signOut(_ account: AccountID) async throws {
+    public func signOut(_ account: String) async throws {
         let asked = state.withLock { $0.asked }
         await tokens(for: account).signOut()
+        let account = AccountID(rawValue: account)
         // The account must not stay the current one, unless the app has made it current again.
         try await enqueue(evenIfCancelled: true) { accounts in
             guard accounts.state.withLock({ $0.made }) <= asked else { return }
             // Compare with the stored value: ``current`` may be outdated, or not read yet.
             if try await accounts.store.current() == account { try await accounts.store.setCurrent(nil) }
-            if accounts.current == account { accounts.publish(nil) }
+            if accounts.state.withLock({ $0.current }) == account { accounts.publish(nil) }
         }
     }
 
@@ -134,7 +141,7 @@ public final class Accounts: Sendable {
         let listeners = state.withLock { state in
             guard state.current != account else { return Wakeups() }
             state.current = account
-            return state.currentAccounts.send(account)
+            return state.currentAccounts.send(account?.rawValue)
         }
         listeners.wake()
     }

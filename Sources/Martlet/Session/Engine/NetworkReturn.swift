@@ -23,6 +23,8 @@ final class NetworkReturn: Sendable {
                     self?.watch.withLock { $0 = nil }
                     return perform()
                 }
+                // The monitor has ended its updates. A later call asks for new ones.
+                self?.watch.withLock { $0 = nil }
             }
         }
     }

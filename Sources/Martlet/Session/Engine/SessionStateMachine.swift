@@ -29,7 +29,7 @@ struct SessionStateMachine: Sendable {
     /// The bystanders that may be sent with the rejected token as probes, in case other endpoints still accept it.
     private var probers: Set<WaiterID> = []
     /// The bystanders that may be probes only if no other caller can.
-    private var lastProbers: Set<WaiterID> = []
+    private var fallbackProbers: Set<WaiterID> = []
     /// Whether the delay before the next probe is running. There is at most one.
     private var awaitsProbe = false
     /// The number of sign-ins and sign-outs that this process has made or noticed. A step that started in an earlier
@@ -128,7 +128,7 @@ struct SessionStateMachine: Sendable {
         waiters = []
         bystanders = []
         probers = []
-        lastProbers = []
+        fallbackProbers = []
     }
 }
 
@@ -349,10 +349,11 @@ extension SessionStateMachine {
         let mark =
             generations.max().map { EndMark(.end(ofGeneration: $0)) } ?? EndMark(now, isEstimate: true)
         // If the session's own record was never written, the store may still contain an earlier session's record.
-        let isStored = ended?.base == .stored
+        let mayBeUnstored = ended.map { $0.base != .stored } ?? false
         revokeCurrent()
         endSession(.signedOut)
-        startEnding(mark, signOut: known == nil ? .anything(now) : .before(isStored ? mark.order : now))
+        let reach: SignOut = known == nil ? .anything(now) : .before(mayBeUnstored ? now : mark.order)
+        startEnding(mark, signOut: reach)
         emit(.signedOut(ended?.record.id))
     }
 
@@ -404,7 +405,7 @@ extension SessionStateMachine {
     mutating func waiterCancelled(_ waiter: WaiterID) -> Bool {
         bystanders.remove(waiter)
         probers.remove(waiter)
-        lastProbers.remove(waiter)
+        fallbackProbers.remove(waiter)
         let wasEnding = endingWaiters.remove(waiter) != nil
         return waiters.remove(waiter) != nil || wasEnding
     }
@@ -490,7 +491,7 @@ extension SessionStateMachine {
         switch permission {
         case .waits: return
         case .mayProbe: probers.insert(waiter)
-        case .mayProbeLast: lastProbers.insert(waiter)
+        case .mayProbeLast: fallbackProbers.insert(waiter)
         }
         scheduleProbe(after: now)
     }
@@ -506,13 +507,13 @@ extension SessionStateMachine {
     mutating func probeDue(at now: Duration) {
         awaitsProbe = false
         guard let session, case .rejected(let probes) = session.standing, !session.isExpired(at: now),
-            let prober = probers.min() ?? lastProbers.min()
+            let prober = probers.min() ?? fallbackProbers.min()
         else { return }
         _ = waiterCancelled(prober)
         self.session?.standing = .rejected(probes: probes.union([prober]))
         emit(.tokenProbed(session.record.stamp))
         actions.append(.resume([prober], .token(session.credential(probedBy: prober))))
-        if !probers.isEmpty || !lastProbers.isEmpty { scheduleProbe(after: now) }
+        if !probers.isEmpty || !fallbackProbers.isEmpty { scheduleProbe(after: now) }
     }
 
     /// Lets the callers that waited because of another caller's rejection ask again.
@@ -522,7 +523,7 @@ extension SessionStateMachine {
         waiters.subtract(bystanders)
         bystanders = []
         probers = []
-        lastProbers = []
+        fallbackProbers = []
     }
 }
 
@@ -619,7 +620,7 @@ extension SessionStateMachine {
             self.session?.refresh = .storing(next, deadlines)
             actions.append(.store(.write))
         case (.transient(let failure), .sending(var current, let isInDoubt)) where current.id == job.id:
-            if failure.mayHaveSpentToken, let sentAt = current.firstSentAt,
+            if failure.mayHaveSpentToken, failure.retryAfter ?? .zero <= .zero, let sentAt = current.firstSentAt,
                 moment.uptime - sentAt < policy.rotationGrace, current.replays < policy.lostResponseReplays
             {
                 current.replays += 1

@@ -38,6 +38,9 @@ final class StorePort: Sendable {
         }
     }
 
+    /// The additional time for an operation if the device has slept beyond the limit. Its answer may arrive now.
+    private static let wakeGrace = Duration.seconds(2)
+
     private let store: any TokenStore
     private let timeout: Duration
     private let limits: TimeLimits
@@ -67,7 +70,7 @@ final class StorePort: Sendable {
                     return !isAnswered
                 }
             }
-            let stopTimer = limits.schedule(after: timeout) { [timeout] in
+            let stopTimer = limits.schedule(after: timeout, graceAfterSleep: Self.wakeGrace) { [timeout] in
                 guard answersFirst() else { return }
                 let limit = timeout.inSeconds.shortText
                 answer(Answer(StorageError(.unreachable, "the store did not respond within \(limit) s")))
@@ -100,7 +103,7 @@ final class StorePort: Sendable {
                 last.withLock { $0 = (reading, update) }
                 return update
             }
-            guard let last = last.withLock({ $0 }) else { return Answer(.unavailable(.noDecision)) }
+            guard let last = last.withLock({ $0 }) else { return Answer(.noDecision) }
             return Answer(last.reading, last.update)
         } catch {
             let failure = StorageError(wrapping: error)

@@ -25,7 +25,7 @@ extension SessionStateMachine.ActiveSession {
         case .unavailable(let failure): .unreadable(failure)
         case .empty: base == .stored ? .gone(nil) : .ours(found: nil)
         case .ended(let mark) where mark.isEstimate && base != .stored:
-            mark.covers(record) && base != .anything || isOutdated(by: mark) ? .gone(mark) : .ours(found: nil)
+            (mark.covers(record) && base != .anything) || isOutdated(by: mark) ? .gone(mark) : .ours(found: nil)
         // A mark of an earlier generation says nothing about why this session ended. One of this generation counts even
         // if its process knew only an older rotation.
         case .ended(let mark):

@@ -1225,7 +1225,8 @@ extension TokenManager {
                     .unreachable, "the store's lock could not be acquired within \(error.limit.inSeconds.shortText) s"))
         case .failure(let error):
             let error = StorageError(wrapping: error)
-            if error.kind == .locked { return .failure(error) }
+            // Another process may hold the lock, and be using the refresh token.
+            if error.kind == .locked || error.isMomentary { return .failure(error) }
             publish(.storeLockFailed(error))
             return .success(nil)
         }

@@ -55,7 +55,8 @@
     case storeWriteFailed(StorageError)
     /// The record of a session that has ended could not be deleted. The deletion is retried.
     case storeDeleteFailed(StorageError)
-    /// The lock that keeps other processes from refreshing at the same time could not be acquired.
+    /// The lock that keeps other processes from refreshing at the same time could not be acquired. The refresh goes on
+    /// without it, unless the store is locked, or the process has too many files open or too little memory.
     case storeLockFailed(StorageError)
     /// The system cannot notify this process when another process changes the record, for example because the user's
     /// inotify watches are used up.

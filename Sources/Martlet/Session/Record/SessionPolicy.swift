@@ -41,7 +41,7 @@ public struct SessionPolicy: Sendable, Hashable {
     /// The delay before a failed write or deletion in the store is retried. It doubles up to ``maximumBackoff``. The
     /// default is 1 s.
     public var firstSaveRetry: Duration = .seconds(1)
-    /// Whether tokens are used only once the store contains them. The default is `false`: if the write fails, the new
+    /// Whether tokens are used only after the store contains them. The default is `false`: if the write fails, the new
     /// tokens are used from memory.
     ///
     /// If the tokens of a refresh cannot be written, the session is kept in memory and the write is retried. Until a

@@ -101,12 +101,14 @@ public struct Tokens: Sendable, Hashable, Codable {
         return tokens
     }
 
-    /// The same tokens as a record keeps them: without ``serverDate``, which is meaningless later, without an empty
-    /// refresh token, and without an implausible expiry date. JSON cannot represent an infinite date, so the record
-    /// could not be written.
+    /// The same tokens as a record keeps them: without white space around the tokens, which a header field would lose,
+    /// without ``serverDate``, which is meaningless later, without an empty refresh token, and without an implausible
+    /// expiry date. JSON cannot represent an infinite date, so the record could not be written.
     var storable: Tokens {
         var tokens = self
         tokens.serverDate = nil
+        tokens.accessToken = accessToken.trimmed
+        tokens.refreshToken = refreshToken?.trimmed
         if tokens.refreshToken?.isEmpty == true { tokens.refreshToken = nil }
         if let date = expiresAt, !(abs(date.timeIntervalSince1970) < 1e11) { tokens.expiresAt = nil }
         tokens.limitFields()

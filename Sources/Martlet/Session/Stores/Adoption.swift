@@ -125,6 +125,8 @@ private final class AdoptingTokenStore: TokenStore {
             isDone.withLock { $0 = true }
             return isAdopted ? await store.read() : reading
         } catch {
+            // The step that failed may be one after the session was written.
+            let reading = await store.read()
             if case .empty = reading, let failure = error as? StorageError, failure.kind == .locked {
                 return .unavailable(failure)
             }

@@ -38,16 +38,16 @@ final class FileAccountStore: AccountStorage {
     func current() async throws -> AccountID? {
         try await queue.run { [currentFile] () throws(StorageError) in
             guard let bytes = try currentFile.read() else { return nil }
-            guard let account = try? JSONDecoder().decode([AccountID].self, from: bytes) else {
+            guard let names = try? JSONDecoder().decode([String].self, from: bytes) else {
                 throw StorageError(
                     .corrupt, "\(currentFile.path) does not name an account; delete it and choose an account again")
             }
-            return account.first
+            return names.first.map(AccountID.init(rawValue:))
         }
     }
 
     func setCurrent(_ account: AccountID?) async throws {
-        let bytes = try JSONEncoder().encode(account.map { [$0] } ?? [])
+        let bytes = try JSONEncoder().encode(account.map { [$0.rawValue] } ?? [])
         try await queue.run { [currentFile] () throws(StorageError) in
             try currentFile.makeFolder()
             currentFile.removeLeftovers(olderThan: Self.longestWrite)

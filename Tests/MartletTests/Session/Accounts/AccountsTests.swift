@@ -49,14 +49,14 @@ import Testing
     }
 
     @Test("an account's manager is made once, even if many tasks ask for it") func madeOnce() async throws {
-        let made = Locked<[AccountID: Int]>([:])
+        let made = Locked<[String: Int]>([:])
         let accounts = Accounts(store: .inMemory) { account, store in
             made.withLock { $0[account, default: 0] += 1 }
             // Slow enough for the other tasks to ask at the same time. On a loaded machine, a yield takes a millisecond.
             for _ in 0..<20 { sched_yield() }
             return Self.manager(store, StubTransport { _ in .status(404) })
         }
-        let ids = (0..<10).map { AccountID(rawValue: "\($0)") }
+        let ids = (0..<10).map { "\($0)" }
         await withTaskGroup(of: Void.self) { group in
             for id in ids {
                 for _ in 0..<8 { group.addTask { _ = accounts.tokens(for: id) } }
@@ -68,9 +68,8 @@ import Testing
     @Test("account IDs that only look the same are different accounts") func lookalikes() {
         let accounts = Accounts(store: .inMemory) { _, store in Self.manager(store, StubTransport { _ in .status(404) })
         }
-        let (composed, decomposed): (AccountID, AccountID) = ("Ren\u{E9}", "Rene\u{301}")
-        #expect(composed != decomposed)
-        #expect(Set([composed, decomposed, composed]).count == 2)
+        let (composed, decomposed) = ("Ren\u{E9}", "Rene\u{301}")
+        #expect(composed == decomposed)
         #expect(accounts.tokens(for: composed) !== accounts.tokens(for: decomposed))
     }
 
@@ -195,11 +194,11 @@ import Testing
             }
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<50 {
-                    group.addTask { try? await accounts.makeCurrent(AccountID(rawValue: "\(number)")) }
+                    group.addTask { try? await accounts.makeCurrent("\(number)") }
                 }
             }
             let stored = try await store.current()
-            #expect(stored == accounts.current)
+            #expect(stored?.rawValue == accounts.current)
         }
     }
 
@@ -249,14 +248,14 @@ import Testing
         }
         let accounts = Accounts(store: .inMemory) { _, store in Self.manager(store, transport) }
         for name in ["ada", "grace"] {
-            try await accounts.tokens(for: AccountID(rawValue: name)).signIn(
+            try await accounts.tokens(for: name).signIn(
                 with: Tokens(accessToken: Secret("\(name)-1"), refreshToken: Secret("\(name)-refresh")))
         }
         return (accounts, transport)
     }
 
     /// Sends a call for one account, and returns the authorization it was finally sent with.
-    private func call(_ accounts: Accounts, _ account: AccountID) async -> String {
+    private func call(_ accounts: Accounts, _ account: String) async -> String {
         do throws(NetworkError) {
             let echo: Echo = try await NetworkClient(tokens: accounts.tokens(for: account)).send(Get("/me", .required))
             return "Bearer \(echo.path)"
@@ -266,7 +265,10 @@ import Testing
     }
 }
 
-/// Stores the current account once its gate is open.
+extension AccountID: ExpressibleByStringLiteral {
+    init(stringLiteral text: String) { self.init(rawValue: text) }
+}
+
 /// A store whose updates wait at a gate after `hold()` was called.
 private final class HeldTokenStore: TokenStore {
     private let gate = Locked<Gate?>(nil)
@@ -287,6 +289,7 @@ private final class HeldTokenStore: TokenStore {
     }
 }
 
+/// Stores the current account once its gate is open.
 private final class SlowAccountStore: AccountStorage {
     let gate = Gate()
     private let inner = InMemoryAccountStore()

@@ -82,6 +82,73 @@ import Testing
         #expect(machine.session == nil)
     }
 
+    @Test("a sign-out without a session spares a later sign-in that its process has not noticed")
+    func signOutWithoutSession() throws {
+        var machine = signedIn()
+        let record = try #require(machine.currentRecord)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        #expect(machine.answer(.end, .found(record)).ends)
+        let later = StoredSession(
+            id: SessionID(), generation: machine.makeGeneration(at: SessionStateMachine.wallClock), tokens: .fresh(3))
+        machine.signedOut(at: SessionStateMachine.wallClock.addingTimeInterval(60))
+        #expect(!machine.answer(.end, .found(later)).ends)
+        #expect(machine.currentRecord == later)
+    }
+
+    /// A store whose lock cannot be acquired.
+    private struct UnlockableStore: TokenStore {
+        struct Lock: StoreLock {
+            let failure: StorageError
+            func acquire(lease: Duration) async throws -> any HeldStoreLock { throw failure }
+        }
+
+        let inner = InMemoryTokenStore()
+        let failure: StorageError
+
+        var refreshLock: (any StoreLock)? { Lock(failure: failure) }
+        func read() async -> StoreReading { await inner.read() }
+        func write(_ session: StoredSession) async { await inner.write(session) }
+        func delete() async { await inner.delete() }
+    }
+
+    @Test(
+        "a process with too many open files to take its lock sends no refresh token, which another may be using",
+        arguments: [true, false])
+    func momentaryLockFailure(isMomentary: Bool) async throws {
+        errno = isMomentary ? EMFILE : EACCES
+        let failure = StorageError(couldNot: "lock", "/locks/session.lock", nil)
+        let app = try await App.signedIn(store: UnlockableStore(failure: failure))
+        app.backend.invalidateAccessTokens()
+        #expect(await app.call().isSuccess == !isMomentary)
+        #expect(app.backend.refreshCalls == (isMomentary ? 0 : 1))
+        #expect(app.tokens.state.isSignedIn)
+    }
+
+    /// A store that decides by itself that a record cannot be changed.
+    private struct StubbornStore: TokenStore {
+        static let failure = StorageError(.corrupt, "the record is damaged")
+
+        func read() async -> StoreReading { .unavailable(Self.failure) }
+        func write(_ session: StoredSession) async throws { throw Self.failure }
+        func delete() async throws { throw Self.failure }
+        func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+            .unavailable(Self.failure)
+        }
+    }
+
+    @Test("a sign-in is not taken for saved if the store has not asked what to write") func noDecision() async throws {
+        let app = App(store: StubbornStore())
+        #expect(try await app.tokens.signIn(with: .fresh(1)).isSaved == false)
+        #expect(app.tokens.state.isSignedIn)
+    }
+
+    @Test("tokens lose the white space of the file that they were read from") func blanks() async throws {
+        let app = App()
+        try await app.tokens.signIn(with: Tokens(accessToken: "access\n", refreshToken: " refresh\r\n"))
+        #expect(app.tokens.currentTokens?.accessToken == "access")
+        #expect(app.tokens.currentTokens?.refreshToken == "refresh")
+    }
+
     @Test("a call whose refresh has failed learns that another user has signed in since") func failedAndReplaced() {
         var machine = signedIn()
         let owner = machine.callOwner

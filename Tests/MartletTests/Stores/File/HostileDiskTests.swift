@@ -27,6 +27,31 @@ import Testing
         }
     #endif
 
+    @Test("a value that another process deletes while it is saved is saved again", arguments: [1, 2])
+    func deletedDuringWrite(deletions: Int) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/pin.value"
+            let left = Locked(deletions)
+            let file = PrivateFile(
+                path: path,
+                steps: FileSteps { step in
+                    guard step == .flushed,
+                        left.withLock({
+                            $0 -= 1
+                            return $0 >= 0
+                        })
+                    else { return }
+                    PrivateFile(path: path).removeLeftovers(olderThan: 0)
+                })
+            let result = await BlockingQueue.run {
+                Result { () throws(StorageError) in try file.replace(with: Data("1234".utf8), if: { true }) }
+            }
+            // Two deletions of the same file in one write are no coincidence.
+            #expect((try? result.get()) == (deletions == 1 ? true : nil))
+            #expect(FileManager.default.fileExists(atPath: path) == (deletions == 1))
+        }
+    }
+
     @Test("a service without a name has no folder, and every use of its store says why", arguments: ["", ".", ".."])
     func noService(service: String) async throws {
         let folder = Disk.stateFolder(of: service, environment: ["HOME": "/home/kim"]) { nil }

@@ -49,7 +49,8 @@
             await #expect(throws: StorageError(.unreachable, "it has come back")) {
                 try await patient.read("key")
             }
-            #expect(begun.withLock { $0 } == 2)
+            // On a busy machine, the first call may time out before it has begun.
+            #expect((1...2).contains(begun.withLock { $0 }))
         }
 
         @Test(

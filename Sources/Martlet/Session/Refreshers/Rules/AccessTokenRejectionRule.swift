@@ -18,8 +18,9 @@ public import HTTPTypes
 public struct AccessTokenRejectionRule: Sendable {
     private let matches: @Sendable (ServerResponse, HTTPRequest) -> Bool
 
-    /// A rule made from a closure. The manager also asks it about the responses to a ``TokenRevoker`` that is not
-    /// ``TokenRevoker/custom(_:)``: a revocation whose access token was rejected is repeated without that token.
+    /// A rule made from a closure. The manager also applies it to the responses that a ``TokenRevoker`` gets, unless
+    /// that is a ``TokenRevoker/custom(_:)``: a revocation whose access token was rejected is repeated without that
+    /// token.
     /// - Parameter matches: Whether a response rejects the token. A client calls it with the server's response to each
     ///   attempt, even to one without a token. The result counts only if the request carried a token, or carried none
     ///   because the session had expired.
