@@ -282,7 +282,9 @@ public final class BackgroundTransfers: Sendable {
         announcements.ownNew(record.id)
         try await list.add(record)
         guard state.withLock(\.removals) == transfer.removals else { throw CancellationError() }
-        try await attempts.start(record, request, authorization.stamp, in: session)
+        guard try await attempts.start(record, request, authorization.stamp, in: session) else {
+            throw CancellationError()
+        }
     }
 
     private func endStart(of id: UUID) {

@@ -26,7 +26,7 @@ struct NewTransfer: Sendable {
                 "A background transfer keeps the header fields of its endpoint on the disk, which \(field.name) must not "
                     + "be. Move it to NetworkConfig.headers.")
         }
-        if kind == .upload, [.get, .head].contains(endpoint.method) {
+        if kind == .upload, endpoint.method.isGetOrHead {
             throw InvalidRequestError("An upload needs a method with a body, such as POST or PUT.")
         }
         if endpoint.method == .trace, endpoint.authentication == .required {

@@ -56,27 +56,33 @@ final class TransferAttempts: Sendable {
     ///
     /// The order of the steps makes a crash harmless. The task of a planned attempt has not been resumed, so the
     /// attempt can be planned again with any HTTP method. A started attempt may have reached the server.
+    /// - Returns: `false` if the transfer has been removed.
+    @discardableResult
     func start(
         _ record: TransferRecord, _ request: HTTPRequest, _ stamp: SessionStamp?, in session: BackgroundSession
-    ) async throws {
+    ) async throws -> Bool {
         let data = resumeData.withLock { $0.removeValue(forKey: record.id) }
         // The resume data contains the request of the interrupted task, with its token.
         let resumeData = stamp == record.stamp ? data : nil
-        guard let planned = try await list.change(record, { $0.planAttempt(with: stamp) }) else { return }
+        guard let planned = try await list.change(record, { $0.planAttempt(with: stamp) }) else { return false }
         await BlockingQueue.run { [folder] in folder.removeResponse(of: record.id) }
         guard let task = try await makeTask(planned, request, resumeData, in: session) else {
-            return try await fail(
-                planned, .file("The file to upload is missing. Keep it until the transfer has ended."))
+            try await fail(planned, .file("The file to upload is missing. Keep it until the transfer has ended."))
+            return true
         }
         do {
             // The transfer may have been removed while its task was made.
-            guard try await list.change(planned, { $0.start() }) != nil else { return task.cancel() }
+            guard try await list.change(planned, { $0.start() }) != nil else {
+                task.cancel()
+                return false
+            }
         } catch {
             task.cancel()
             throw error
         }
         task.resume()
         await BlockingQueue.run { [folder] in folder.reached(.taskResumed) }
+        return true
     }
 
     /// - Returns: `nil` if the file to upload is missing. The system would raise an exception.

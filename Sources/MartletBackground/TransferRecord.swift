@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Martlet
 
 #if canImport(FoundationEssentials)
@@ -69,7 +70,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
 
     /// Whether the request may be sent twice (RFC 9110, section 9.2.2).
     private var isRepeatable: Bool {
-        url != nil && ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
+        url != nil && HTTPRequest.Method(method)?.isIdempotent == true
     }
 
     var hasEnded: Bool {

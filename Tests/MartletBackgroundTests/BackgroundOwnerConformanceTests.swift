@@ -335,6 +335,31 @@ struct BackgroundOwnerConformanceTests {
         }
     }
 
+    @Test("C97: a transfer that removeAll() meets before its task starts fails as cancelled") func removedBeforeStart()
+        async throws
+    {
+        try await TransferWorld.with { world in
+            let (made, removed) = (Gate(), DispatchSemaphore(value: 0))
+            let steps = TransferSteps { step in
+                guard case .taskMade = step else { return }
+                made.open()
+                removed.wait()
+            }
+            let transfers = try await world.launch(nil, steps: steps)
+            let upload = Call<NoContent>(
+                .put, "/notes/7", body: .text("the wing"), authentication: AuthenticationRequirement.none)
+            let starting = Task { await error { try await transfers.upload(upload) } }
+            await made.pass()
+            try await transfers.removeAll()
+            removed.signal()
+            guard case .cancelled = await starting.value else {
+                Issue.record("the transfer has begun")
+                return
+            }
+            #expect(world.names == [] && world.daemon.state.withLock { $0.requests.isEmpty })
+        }
+    }
+
     // MARK: - Records
 
     #if DEBUG

@@ -35,75 +35,60 @@ public protocol APIClient: Sendable {
 
 extension APIClient {
     /// Sends an endpoint and decodes the response as the type that the caller names.
-    /// - Throws: ``NetworkError``, which names the endpoint.
-    public func send<Value: Decodable & Sendable>(
-        _ endpoint: some APIEndpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil
-    ) async throws(NetworkError) -> Value {
-        try await response(for: endpoint, as: type, monitor: monitor).value
-    }
-
-    /// Sends an endpoint and ignores the body of a successful response.
-    /// - Throws: ``NetworkError``, which names the endpoint.
-    public func send(
-        _ endpoint: some APIEndpoint, monitor: TransferMonitor? = nil
-    ) async throws(NetworkError) {
-        _ = try await response(for: endpoint, as: NoContent.self, monitor: monitor)
-    }
-
-    /// Sends a request and decodes its ``APIRequest/Response``.
-    /// - Throws: ``NetworkError``, which names the endpoint.
-    @discardableResult
-    public func send<Request: APIRequest>(
-        _ request: Request, monitor: TransferMonitor? = nil
-    ) async throws(NetworkError) -> Request.Response {
-        try await response(for: request, as: Request.Response.self, monitor: monitor).value
-    }
-
-    /// Sends an endpoint, decodes the response as the type that the caller names, and reports the progress of the
-    /// request's body.
+    ///
+    /// ```swift
+    /// let film: Film = try await client.send(FilmEndpoint.upload(path)) { sent in bar.show(sent.fraction ?? 0) }
+    /// ```
     /// - Parameters:
     ///   - endpoint: The endpoint to send.
     ///   - type: The type to decode.
-    ///   - progress: Called with the progress of the body, in order and at most ten times a second. Each attempt starts
-    ///     again at zero.
+    ///   - monitor: Reports the progress of the request's body.
+    ///   - progress: Called with the progress of the request's body: in order, and at most ten times a second if there is
+    ///     no `monitor`. Each attempt starts again at zero. All counts have been reported when the method returns.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func send<Value: Decodable & Sendable>(
-        _ endpoint: some APIEndpoint, as type: Value.Type = Value.self,
-        progress: @escaping @Sendable (TransferCount) -> Void
+        _ endpoint: some APIEndpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,
+        progress: (@Sendable (TransferCount) -> Void)? = nil
     ) async throws(NetworkError) -> Value {
-        let monitor = TransferMonitor()
-        return try await monitor.reporting({ $0.sentCount }, to: progress) { () throws(NetworkError) in
-            try await send(endpoint, as: type, monitor: monitor)
-        }
+        guard let progress else { return try await response(for: endpoint, as: type, monitor: monitor).value }
+        return try await value(of: endpoint, as: type, monitor ?? TransferMonitor(), progress)
     }
 
-    /// Sends an endpoint, ignores the body of a successful response, and reports the progress of the request's body.
+    /// Sends an endpoint and ignores the body of a successful response.
     /// - Parameters:
     ///   - endpoint: The endpoint to send.
-    ///   - progress: See ``send(_:as:progress:)``.
+    ///   - monitor: Reports the progress of the request's body.
+    ///   - progress: See ``send(_:as:monitor:progress:)``.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func send(
-        _ endpoint: some APIEndpoint, progress: @escaping @Sendable (TransferCount) -> Void
+        _ endpoint: some APIEndpoint, monitor: TransferMonitor? = nil,
+        progress: (@Sendable (TransferCount) -> Void)? = nil
     ) async throws(NetworkError) {
-        let _: NoContent = try await send(endpoint, progress: progress)
+        let _: NoContent = try await send(endpoint, monitor: monitor, progress: progress)
     }
 
-    /// Sends a request, decodes its ``APIRequest/Response``, and reports the progress of the request's body.
-    ///
-    /// ```swift
-    /// let film = try await client.send(UploadFilm(file: path)) { sent in bar.show(sent.fraction ?? 0) }
-    /// ```
+    /// Sends a request and decodes its ``APIRequest/Response``.
     /// - Parameters:
     ///   - request: The request to send.
-    ///   - progress: See ``send(_:as:progress:)``.
+    ///   - monitor: Reports the progress of the request's body.
+    ///   - progress: See ``send(_:as:monitor:progress:)``.
     /// - Throws: ``NetworkError``, which names the endpoint.
     @discardableResult
     public func send<Request: APIRequest>(
-        _ request: Request, progress: @escaping @Sendable (TransferCount) -> Void
+        _ request: Request, monitor: TransferMonitor? = nil,
+        progress: (@Sendable (TransferCount) -> Void)? = nil
     ) async throws(NetworkError) -> Request.Response {
-        let monitor = TransferMonitor()
-        return try await monitor.reporting({ $0.sentCount }, to: progress) { () throws(NetworkError) in
-            try await send(request, monitor: monitor)
+        let type = Request.Response.self
+        guard let progress else { return try await response(for: request, as: type, monitor: monitor).value }
+        return try await value(of: request, as: type, monitor ?? TransferMonitor(), progress)
+    }
+
+    private func value<Value: Decodable & Sendable>(
+        of endpoint: any Endpoint, as type: Value.Type, _ monitor: TransferMonitor,
+        _ progress: @escaping @Sendable (TransferCount) -> Void
+    ) async throws(NetworkError) -> Value {
+        try await monitor.reporting({ $0.sentCount }, to: progress) { () throws(NetworkError) in
+            try await response(for: endpoint, as: type, monitor: monitor).value
         }
     }
 

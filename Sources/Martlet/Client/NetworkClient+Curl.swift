@@ -1,5 +1,5 @@
 extension NetworkClient {
-    /// An endpoint as a `curl` command, with secrets masked. See `HTTPRequest.curlCommand(body:textLimit:)`.
+    /// An endpoint as a `curl` command, with secrets masked as in ``NetworkObserver/curl(textLimit:write:)``.
     ///
     /// The command contains the request as the endpoint and ``NetworkConfig/headers`` define it, without the token and
     /// the changes of interceptors. To see those, add the observer ``NetworkObserver/curl(textLimit:write:)``. If the

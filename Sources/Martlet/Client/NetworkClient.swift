@@ -106,7 +106,7 @@ public final class NetworkClient: APIClient {
         if gate != nil { try await admit(&call) }
         if let joined = pipeline.joined { return try await performJoined(call, in: joined) }
         if call.start.credential == nil, call.start.owner.isBound, call.monitor == nil, call.receiver == nil {
-            try await pipeline.waitForToken(of: &call)
+            try await pipeline.waitForTokenEarly(of: &call)
         }
         return try await pipeline.perform(call)
     }

@@ -29,7 +29,8 @@ package struct SharedSignIn<Value: Sendable>: Sendable {
         while true {
             let outcome = await flight.run { await context.run { await attempt(signIn) } }
             guard let outcome else { return nil }
-            // A sign-in that began before the last sign-out says nothing about one that was asked for after it.
+            // The failure of a sign-in that began before the last sign-out does not concern a caller that asked after
+            // the sign-out: try again.
             if case .failure = outcome.result, outcome.epoch < start, epoch == start { continue }
             return try outcome.result.get()
         }

@@ -74,20 +74,24 @@ extension NetworkClient {
         outgoing.signIn = cookies
         outgoing.onUnusedResponse = tokens.revokeIssued
         let call = try await pipeline.perform(outgoing)
-        let (value, issued) = try call.deliver { call throws(NetworkError) in
-            try tokens.issued(inSignIn: call, decode)
-        }
-        let session = SessionID()
-        cookies?.prepare(session)
-        do {
-            try await tokens.signIn(
-                with: issued, account: account(value), as: session, since: start.owner.epoch,
-                receivedAt: call.receivedAt)
+        do throws(NetworkError) {
+            let (value, issued) = try tokens.issued(inSignIn: call, decode)
+            let session = SessionID()
+            cookies?.prepare(session)
+            do throws(SessionError) {
+                try await tokens.signIn(
+                    with: issued, account: account(value), as: session, since: start.owner.epoch,
+                    receivedAt: call.receivedAt)
+            } catch {
+                throw NetworkError(error, for: call.call)
+            }
             pipeline.giveCookies(of: cookies, to: tokens)
+            call.finish()
+            return NetworkResponse(value, of: call, in: pipeline.decoding.reading(of: call.response))
         } catch {
-            throw NetworkError(error, for: call.call)
+            call.report?.finish(with: error)
+            throw error
         }
-        return NetworkResponse(value, of: call, in: pipeline.decoding.reading(of: call.response))
     }
 
     /// The manager to sign in to. Checked before the request is sent, so that the server does not create a session that

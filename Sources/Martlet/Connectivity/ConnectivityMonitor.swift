@@ -7,8 +7,3 @@ public protocol ConnectivityMonitor: Sendable {
     /// Whether the device has a network: the current state as soon as it is known, then every change.
     var updates: AsyncStream<Bool> { get }
 }
-
-extension ConnectivityMonitor where Self == SystemConnectivityMonitor {
-    /// The system's monitor.
-    public static var system: SystemConnectivityMonitor { .shared }
-}

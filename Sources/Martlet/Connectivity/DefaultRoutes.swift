@@ -47,7 +47,7 @@ extension DefaultRoutes {
             !field.isEmpty && field.allSatisfy { $0 == "0" }
         }
 
-        /// Whether the route is up and rejects nothing (`RTF_UP`, `RTF_REJECT`).
+        /// Whether the route is up and is not a reject route (`RTF_UP`, `RTF_REJECT`).
         private static func isInUse(_ flags: Substring) -> Bool {
             UInt32(flags, radix: 16).map { $0 & 0x1 != 0 && $0 & 0x200 == 0 } ?? false
         }

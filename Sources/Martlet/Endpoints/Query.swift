@@ -83,10 +83,8 @@ public struct Query: Sendable, Hashable {
     }
 
     private var entries: [Entry]
-    /// The format of arrays. The default is ``ArrayFormat/repeated``.
-    public var arrayFormat: ArrayFormat
-    /// The format of dates. The default is ``DateFormat/iso8601``.
-    public var dateFormat: DateFormat
+    private var arrayFormat: ArrayFormat
+    private var dateFormat: DateFormat
 
     /// Creates an empty query.
     public init() {

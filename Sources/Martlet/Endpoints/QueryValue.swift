@@ -50,7 +50,7 @@ extension QueryValue where Self: RawRepresentable & LosslessStringConvertible, R
 }
 
 extension Array: QueryParameter where Element: QueryValue {
-    /// Adds the elements to a query, in the form of ``Query/arrayFormat``.
+    /// Adds the elements to a query, in the format of the query's arrays.
     public func add(to query: inout Query, named name: String) {
         query.add(.many(map { Query.Text($0) }), named: name)
     }
@@ -89,6 +89,6 @@ extension URL: QueryValue {
 }
 
 extension Date: QueryValue {
-    /// The date in ISO 8601 and UTC. A ``Query`` writes it in its ``Query/dateFormat``.
+    /// The date in ISO 8601 and UTC. A ``Query`` writes it in its own format (``Query/DateFormat``).
     public var queryText: String { ISO8601.format(self) }
 }

@@ -7,6 +7,10 @@ public struct StatusCodes: Sendable, Hashable, ExpressibleByArrayLiteral {
         self.ranges = ranges
     }
 
+    private init(ranges: [Range<Int>]) {
+        self.ranges = ranges
+    }
+
     /// Creates a set from single codes: `[200, 404]`.
     public init(arrayLiteral elements: Int...) {
         self.ranges = elements.map { $0..<($0 + 1) }
@@ -20,5 +24,9 @@ public struct StatusCodes: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Whether the set contains the code.
     public func contains(_ code: Int) -> Bool {
         ranges.contains { $0.contains(code) }
+    }
+
+    func adding(_ code: Int) -> StatusCodes {
+        StatusCodes(ranges: ranges + [code..<(code + 1)])
     }
 }

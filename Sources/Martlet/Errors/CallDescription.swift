@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// Describes a call in errors and logs.
 public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     /// The method, such as `GET`.
@@ -29,13 +31,19 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
 
     /// The description of a call that failed before it was sent.
     package init(unsent endpoint: any Endpoint) {
-        self.init(method: endpoint.method.rawValue, url: endpoint.path.text, attempts: 0)
+        self.init(endpoint, attempts: 0)
+    }
+
+    /// The description of a call whose URL is not known.
+    init(_ endpoint: any Endpoint, attempts: Int) {
+        let path = endpoint.path.text.prefix { $0 != "?" && $0 != "#" }
+        self.init(method: endpoint.method.rawValue, url: String(path), attempts: attempts)
     }
 
     /// Whether sending the request twice has the same effect as sending it once, by its method (RFC 9110,
     /// section 9.2.2) or its key.
     var isIdempotent: Bool {
-        hasIdempotencyKey || ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+        hasIdempotencyKey || HTTPRequest.Method(method)?.isIdempotent == true
     }
 
     /// Whether the server may have carried out the request although it responded with an error, and would carry it out

@@ -16,7 +16,7 @@ public struct ResponseMeta: Sendable, Hashable {
     public var timestamp: Date?
     /// The path of the request, as the server saw it: `path`.
     public var path: String?
-    /// The server's identifier for the request: ``ResponseEnvelope/requestID``.
+    /// The server's identifier for the request, in the field that ``ResponseEnvelope`` names.
     public var requestID: String?
     /// The time that the server worked on the request: `durationMs`, in milliseconds.
     public var duration: Duration?

@@ -13,27 +13,22 @@ public import HTTPTypes
 /// config.retry = RetryPolicy(maximumAttempts: 5, totalTime: .seconds(60))
 /// ```
 public struct RetryPolicy: RequestInterceptor {
-    /// The largest number of attempts, including the first. 1 disables retries. The default is 3.
-    public var maximumAttempts: Int
-    /// The time after the start of a call within which another attempt may start. A delay that would end later is not
-    /// started. The default is 60 s.
-    public var totalTime: Duration
-    /// The upper bound of the first delay. It doubles with each attempt, and jitter picks a delay between zero and the
-    /// bound. The default is 0.5 s.
-    public var firstDelay: Duration
-    /// The longest delay, unless the server asks for a longer one. The default is 20 s.
-    public var maximumDelay: Duration
-    /// The statuses to retry. The default is 408, 429, 500, 502, 503 and 504.
-    public var statuses: StatusCodes
-    /// The methods to retry. The default is GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
-    public var methods: Set<HTTPRequest.Method>
+    let maximumAttempts: Int
+    let totalTime: Duration
+    let firstDelay: Duration
+    let maximumDelay: Duration
+    let statuses: StatusCodes
+    let methods: Set<HTTPRequest.Method>
     private let random: RandomSource
 
     /// Creates a policy.
     /// - Parameters:
-    ///   - maximumAttempts: The largest number of attempts; values below 1 count as 1.
-    ///   - totalTime: The time after the start of a call in which another attempt may start.
-    ///   - firstDelay: The upper bound of the first delay.
+    ///   - maximumAttempts: The largest number of attempts, including the first. 1 disables retries, as do values below
+    ///     it.
+    ///   - totalTime: The time after the start of a call within which another attempt may start. A delay that would end
+    ///     later is not started.
+    ///   - firstDelay: The upper bound of the first delay. It doubles with each attempt, and jitter picks a delay between
+    ///     zero and the bound.
     ///   - maximumDelay: The longest delay, unless the server asks for a longer one.
     ///   - statuses: The statuses to retry.
     ///   - methods: The methods to retry.

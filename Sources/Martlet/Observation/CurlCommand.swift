@@ -1,44 +1,17 @@
-public import HTTPTypes
+internal import HTTPTypes
 
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+    internal import FoundationEssentials
 #else
-    public import Foundation
+    internal import Foundation
 #endif
-
-extension HTTPRequest {
-    /// The request as a `curl` command, with secrets masked: insert your own secrets before you run it.
-    ///
-    /// ```swift
-    /// print(request.curlCommand())
-    /// // curl 'https://api.example.com/articles?page=2' --header 'Authorization: <redacted>'
-    /// ```
-    ///
-    /// The command masks the same header fields as ``NetworkObserver``, and everything in the path, the query and the
-    /// body that looks like a secret. It is quoted for a POSIX shell.
-    /// - Parameters:
-    ///   - body: The body. The command contains it if it is text, and otherwise names a file for you to fill.
-    ///   - textLimit: The largest text to include, in bytes.
-    public func curlCommand(body: Data? = nil, textLimit: Int = 4096) -> String {
-        let body = body.map {
-            ObservedBody(contentType: headerFields[.contentType], length: Int64($0.count), bytes: $0)
-        }
-        return CurlCommand(redacted, body, textLimit: textLimit).text
-    }
-}
-
-extension ObservedCall {
-    /// The request as a `curl` command, with secrets masked. See `HTTPRequest.curlCommand(body:textLimit:)`.
-    /// - Parameter textLimit: The largest body to include, in bytes.
-    public func curlCommand(textLimit: Int = 4096) -> String {
-        CurlCommand(request, body, textLimit: textLimit).text
-    }
-}
 
 extension NetworkObserver where Self == LogObserver {
     /// Writes each attempt as a `curl` command before it is sent: `config.observers = [.curl()]`.
     ///
-    /// Secrets are masked; see `HTTPRequest.curlCommand(body:textLimit:)`.
+    /// Secrets are masked: insert your own before you run a command. The same header fields are masked as in an
+    /// ``ObservedCall``, and everything in the path, the query and the body that looks like a secret. A command is quoted
+    /// for a POSIX shell. It contains a body that is text, and otherwise names a file for you to fill.
     /// - Parameters:
     ///   - textLimit: The largest body to include, in bytes.
     ///   - write: Writes a command. `nil` writes to standard error.
@@ -46,7 +19,7 @@ extension NetworkObserver where Self == LogObserver {
         textLimit: Int = 4096, write: (@Sendable (String) -> Void)? = nil
     ) -> LogObserver {
         let write = write ?? LogOutput.standardError.write
-        return LogObserver(writeCurl: { write($0.curlCommand(textLimit: textLimit)) }) { _ in }
+        return LogObserver(writeCurl: { write(CurlCommand($0.request, $0.body, textLimit: textLimit).text) }) { _ in }
     }
 }
 

@@ -8,7 +8,7 @@ internal import Martlet
     var onChange: (@MainActor (SessionStatus) -> Void)?
 
     private let source: SessionSource
-    /// The time that ``SessionRoute/loading`` may stay at launch.
+    /// The longest time for which ``SessionRoute/loading`` is shown at launch.
     private let patience: Duration
     private let time: any TimeSource
 

@@ -258,7 +258,6 @@ import Testing
         #expect(response.headers[.eTag] == "x")
         #expect(response.attempts == 2)
         #expect(response.duration == .milliseconds(80))
-        #expect(response.lastAttemptDuration == .milliseconds(40))
     }
 
     @Test("raw bytes are returned unchanged") func bytes() async throws {

@@ -38,6 +38,16 @@ import Testing
         }
     }
 
+    @Test("a range is asked for without a content coding, unless the endpoint names one", arguments: [nil, "gzip"])
+    func range(coding: String?) async throws {
+        let stub = StubTransport { _ in .status(206) }
+        var call = Call<NoContent>.get("/film", authentication: .none)
+        call.headers[.range] = "bytes=1000-1999"
+        call.headers[.acceptEncoding] = coding
+        _ = try await client(stub).data(for: call)
+        #expect(stub.requests.map { $0.headers[.acceptEncoding] } == [coding ?? "identity"])
+    }
+
     @Test("the requests on the wire have the fields of the article, in its order") func recorded() async throws {
         let stub = StubTransport { request in
             if request.headers[.ifNoneMatch] != nil { return .status(304) }

@@ -179,6 +179,51 @@ import Testing
         limiter.release(claim)
     }
 
+    /// Reports that requests share a connection as soon as the first response has arrived, as HTTP/2 does.
+    private struct MultiplexingTransport: Transport {
+        let base: StubTransport
+        let isMultiplexed = Locked(false)
+
+        func send(
+            _ request: HTTPRequest, body: OutgoingBody?
+        ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            let response = try await base.send(request, body: body)
+            isMultiplexed.withLock { $0 = true }
+            return response
+        }
+
+        func parallelRequests(to origin: Origin) -> Int? { isMultiplexed.withLock { $0 } ? nil : 1 }
+    }
+
+    @Test("queued calls are sent when the first head shows that requests share a connection, although a stream goes on")
+    func multiplexing() async throws {
+        let gate = Gate()
+        let base = StubTransport { request in
+            if request.path == "/log" { await gate.pass() }
+            return .json("{}")
+        }
+        let client = NetworkClient(
+            baseURL: "https://api.example.com", transport: MultiplexingTransport(base: base))
+        let streaming = Task { try await client.stream(Get("/log", .none)) }
+        await gate.waitForArrivals()
+        let call = Task { try await client.data(for: Get("/a", .none)).status }
+        let origin = try #require(Origin("https://api.example.com"))
+        while client.pipeline.slots.waitingCount(for: origin) < 1 { await Task.yield() }
+        gate.open()
+        let stream = try await streaming.value
+        #expect(try await call.value == 200)
+        #expect(try await stream.value.collect(upTo: 100) == Data("{}".utf8))
+    }
+
+    @Test("a limit that no app can reach does not trap") func unreachableLimit() throws {
+        let limiter = ConcurrencyLimiter(reservePerConnection: 4) { _ in .max }
+        let claim = ConcurrencyLimiter.Claim(
+            origin: try #require(Origin("https://api.example.com")), isLasting: false)
+        for _ in 0..<2 { #expect(limiter.take(claim)) }
+        limiter.release(claim, reserve: .opens)
+        #expect(limiter.take(claim))
+    }
+
     @Test("the reserve closes when no request is under way, whatever has opened it") func idleReserve() throws {
         let limiter = ConcurrencyLimiter(reservePerConnection: 1) { _ in 1 }
         let claim = ConcurrencyLimiter.Claim(

@@ -123,11 +123,10 @@ struct QueryTests {
         #expect(Query(query, dates: .millisecondsSince1970).encoded == "since=1e%2B303")
     }
 
-    @Test("the formats of a query can change after it was made")
+    @Test("the formats of a query also apply to what was added before, and is added later")
     func changedFormats() {
         var query: Query = ["ids": [1, 2], "since": morning]
-        query.arrayFormat = .brackets
-        query.dateFormat = .day
+        query = Query(query, arrays: .brackets, dates: .day)
         query.append("ids", [3])
         #expect(query.encoded == "ids%5B%5D=1&ids%5B%5D=2&since=2026-03-01&ids%5B%5D=3")
     }

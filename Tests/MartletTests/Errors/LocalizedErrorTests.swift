@@ -41,6 +41,11 @@ struct LocalizedErrorTests {
 
     private struct Quoting: Error, CustomStringConvertible { let description: String }
 
+    @Test("a call that was not sent is described without the query of its URL") func unsentCall() {
+        let call = Call<NoContent>.get(.absolute("https://files.example.com/a/b?signature=x#top"))
+        #expect(CallDescription(unsent: call).url == "https://files.example.com/a/b")
+    }
+
     @Test("every error has a text for users, without a secret, a URL or a status", arguments: [false, true])
     func texts(isKorean: Bool) {
         UserText.Language.$override.withValue(isKorean ? .korean : .english) {

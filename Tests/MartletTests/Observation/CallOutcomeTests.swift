@@ -100,6 +100,43 @@ import Testing
         #expect(record.ends.count == 1 && record.ends != ["200"])
     }
 
+    @Test("a sign-in whose tokens cannot be saved, as they must be, is a failed call") func unsavedSignIn() async throws
+    {
+        let (record, store, time) = (Record(), FailingTokenStore(), ManualTimeSource())
+        var (config, policy) = (NetworkConfig(), SessionPolicy())
+        config.observers = [record]
+        config.time = time
+        policy.requiresSavedTokens = true
+        let transport = StubTransport { request in
+            request.path == "/auth/login" ? .json(#"{"accessToken":"a","refreshToken":"r"}"#) : .status(204)
+        }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"), policy: policy,
+            transport: transport, time: time)
+        await tokens.restore()
+        store.fail(.write, times: nil)
+        let client = NetworkClient(tokens: tokens, config: config)
+        await #expect(throws: NetworkError.self) { try await client.signIn(Call<NoContent>.post("/auth/login")) }
+        #expect(record.ends.count == 1 && record.ends != ["200"], "\(record.ends)")
+    }
+
+    @Test("an event stream whose sign-in fails is a failed call") func eventsWithoutSignIn() async throws {
+        struct Refused: Error {}
+        let record = Record()
+        var config = NetworkConfig()
+        config.observers = [record]
+        config.automaticSignIn = { _ in throw Refused() }
+        let transport = StubTransport { _ in .status(204) }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport)
+        let client = NetworkClient(tokens: tokens, config: config)
+        await #expect(throws: NetworkError.self) {
+            for try await _ in client.serverSentEvents(from: Call<NoContent>.get("/news", authentication: .required)) {}
+        }
+        #expect(record.ends.count == 1 && transport.requests.isEmpty, "\(record.ends)")
+    }
+
     @Test("an interceptor that cannot process a response makes a failed call") func processing() async throws {
         struct Broken: RequestInterceptor {
             struct Failure: Error {}

@@ -191,3 +191,12 @@ import Testing
 
 private let opaque = "33a64df551425fcc55e4d42a148795d9f25f89d4"
 private let jwt = UnsignedJWT.make(claims: #"{"sub":"ada","exp":1790000000}"#).reveal()
+
+extension HTTPRequest {
+    fileprivate func curlCommand(body: Data? = nil, textLimit: Int = 4096) -> String {
+        let body = body.map {
+            ObservedBody(contentType: headerFields[.contentType], length: Int64($0.count), bytes: $0)
+        }
+        return CurlCommand(redacted, body, textLimit: textLimit).text
+    }
+}

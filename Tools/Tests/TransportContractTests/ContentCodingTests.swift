@@ -71,6 +71,32 @@ extension TransportContract {
                     "gzip, gzip, gzip, gzip, gzip", text), curl: .failure),
         ]
 
+        /// The length of an empty body in a response.
+        enum EmptyBody: String, CaseIterable, Sendable, CustomTestStringConvertible {
+            case length = "Content-Length: 0\r\n\r\n"
+            case chunked = "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+
+            var testDescription: String { "\(self)" }
+        }
+
+        @Test(
+            "an empty body that claims to be compressed is an empty body", arguments: TransportKind.allCases,
+            EmptyBody.allCases)
+        func empty(_ kind: TransportKind, body: EmptyBody) async throws {
+            for status in [200, 401, 503] {
+                let server = try await WireServer.start { connection in
+                    _ = try await connection.readRequest()
+                    try await connection.write(
+                        "HTTP/1.1 \(status) Status\r\nContent-Encoding: gzip\r\nETag: kept\r\n\(body.rawValue)")
+                }
+                let response = try await kind.make().send(request(to: server), body: nil)
+                #expect(response.head.status.code == status)
+                #expect(response.head.headerFields[.eTag] == "kept")
+                #expect(try await response.body.collect(upTo: 1000) == Data())
+                await server.stop()
+            }
+        }
+
         @Test("what is decoded is no longer announced, and the rest is kept", arguments: TransportKind.allCases, cases)
         func announced(_ kind: TransportKind, response: Case) async throws {
             guard let expected = kind.outcome(of: response) else { return }

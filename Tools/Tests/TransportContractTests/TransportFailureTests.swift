@@ -40,6 +40,22 @@ extension TransportContract {
             #expect(reason == "unknown host nonexistent.invalid")
         }
 
+        @Test("a connection that is not ready in time has sent no request") func connectTimeout() async throws {
+            // Accepts connections and never begins TLS.
+            let hasFailed = Signal()
+            let silent = try await WireServer.start { _ in await hasFailed.wait() }
+            let transport = AsyncHTTPClientTransport(connectTimeout: .milliseconds(50))
+            let error = try await Self.failure {
+                let request = HTTPRequest(
+                    method: .post, scheme: "https", authority: "127.0.0.1:\(silent.port)", path: "/")
+                _ = try await transport.send(request, body: nil)
+            }
+            guard case .cannotConnect("no connection within the time limit") = error else { throw error }
+            hasFailed.fire()
+            try await transport.shutdown()
+            await silent.stop()
+        }
+
         @Test(
             arguments: TransportKind.allCases,
             ["ftp://x/", "http://a@b/", "http://a b/", "http:///x", "http://a/ b", "http://a*"])

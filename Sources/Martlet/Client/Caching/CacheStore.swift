@@ -7,8 +7,8 @@ struct CacheStore {
     private var bytes = 0
     private var uses = 0
     /// The number of invalidations: writes, ended owners and `removeAll()`. A response that was requested before the
-    /// latest removal is not stored.
-    private(set) var removals = 0
+    /// latest invalidation is not stored.
+    private(set) var invalidations = 0
     /// The sign-in state of each manager whose responses are stored.
     private var owners: [Int?: CallOwner] = [:]
 
@@ -56,12 +56,12 @@ struct CacheStore {
 
     /// Removes all responses for a URL, because a request may have changed what is there (RFC 9111, section 4.4).
     mutating func invalidate(_ url: String) {
-        removals += 1
+        invalidations += 1
         remove(url) { _ in true }
     }
 
     mutating func end(_ owner: ResponseOwner) {
-        removals += 1
+        invalidations += 1
         removeAll { $0.manager == owner.manager && $0.state.epoch <= owner.state.epoch }
     }
 
@@ -70,7 +70,7 @@ struct CacheStore {
     }
 
     mutating func removeAll() {
-        removals += 1
+        invalidations += 1
         (responses, bytes) = ([:], 0)
     }
 

@@ -37,7 +37,7 @@ final class CacheTicket: Sendable {
     private let cache: HTTPCache
     private let responseStorage: ResponseStorage
     private let request: CacheRequest
-    private let removals: Int
+    private let invalidations: Int
     private let time: any TimeSource
     private let requestedAt: Duration
     /// The change that the response makes to the cache if the call accepts it.
@@ -57,9 +57,8 @@ final class CacheTicket: Sendable {
         self.mayStore = request.method == .get && !request.control.contains("no-store")
         self.time = time
         self.requestedAt = time.uptime
-        (self.stored, self.removals) = cache.withStore { store in
-            let isReading = [.get, .head].contains(request.method)
-            return (isReading ? store.find(request.url, request.selects) : nil, store.removals)
+        (self.stored, self.invalidations) = cache.withStore { store in
+            (request.method.isGetOrHead ? store.find(request.url, request.selects) : nil, store.invalidations)
         }
     }
 
@@ -97,7 +96,9 @@ final class CacheTicket: Sendable {
         let effect = effect.withLock { $0 }
         if case .none = effect { return }
         cache.withStore { store in
-            guard store.removals == removals, responseStorage.isCurrent(request.partition.owner) else { return }
+            guard store.invalidations == invalidations, responseStorage.isCurrent(request.partition.owner) else {
+                return
+            }
             if case .storing(let new) = effect {
                 let newer = store.find(request.url) {
                     request.selects($0) && $0.isNewer(than: new, requestedAt: requestedAt)

@@ -20,7 +20,7 @@ struct CachedResponse: Sendable {
     let partition: CachePartition
     let response: ServerResponse
     /// The values of the request's fields that the response's `Vary` names; `nil` for missing fields.
-    private let selecting: [HTTPField.Name: String?]
+    private let varyValues: [HTTPField.Name: String?]
     private let control: CacheControl
     private let lifetime: Duration
     /// The age of the response when it arrived.
@@ -43,7 +43,7 @@ struct CachedResponse: Sendable {
         let fields = response.headers
         let control = CacheControl(fields)
         guard [200, 203, 204, 404, 410].contains(response.status), !control.contains("no-store"),
-            let selecting = Self.selecting(fields, in: request)
+            let varyValues = Self.varyValues(fields, in: request)
         else { return nil }
         let date = fields[.date].flatMap(HTTPDate.parse) ?? timing.date
         self.lifetime = Self.lifetime(of: fields, control, from: date)
@@ -56,7 +56,7 @@ struct CachedResponse: Sendable {
         self.date = date
         self.partition = partition
         self.control = control
-        self.selecting = selecting
+        self.varyValues = varyValues
         var head = response.head
         // The age is computed for each use, and cookies go to the jar when they arrive.
         for name in [.age, .setCookie] as [HTTPField.Name] { head.headerFields[name] = nil }
@@ -74,7 +74,7 @@ struct CachedResponse: Sendable {
 
     /// Whether a request has the fields that selected the response.
     func matches(_ request: HTTPFields) -> Bool {
-        selecting.allSatisfy { request[$0.key] == $0.value }
+        varyValues.allSatisfy { request[$0.key] == $0.value }
     }
 
     /// Whether this response arrived after the other was requested, and has a later date (RFC 9111, section 4).
@@ -112,13 +112,13 @@ struct CachedResponse: Sendable {
     private func age(at now: Duration) -> Duration { initialAge + max(.zero, now - receivedAt) }
 
     /// - Returns: `nil` if no other request can match (`Vary: *`).
-    private static func selecting(_ fields: HTTPFields, in request: HTTPFields) -> [HTTPField.Name: String?]? {
-        var selecting: [HTTPField.Name: String?] = [:]
+    private static func varyValues(_ fields: HTTPFields, in request: HTTPFields) -> [HTTPField.Name: String?]? {
+        var varyValues: [HTTPField.Name: String?] = [:]
         for word in (fields[.vary] ?? "").split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
             guard word != "*", let name = HTTPField.Name(String(word)) else { return nil }
-            selecting.updateValue(request[name], forKey: name)
+            varyValues.updateValue(request[name], forKey: name)
         }
-        return selecting
+        return varyValues
     }
 
     /// The time for which the response is fresh. Zero if the server does not state it: the cache does not guess.

@@ -14,8 +14,8 @@ extension CallPipeline {
     func consult(
         _ cache: HTTPCache, for request: HTTPRequest, at origin: Origin, _ call: CallState
     ) -> (answer: ServerResponse?, ticket: CacheTicket?) {
-        let isSafe = [.get, .head, .options, .trace].contains(request.method)
-        let isReading = [.get, .head].contains(request.method)
+        let isSafe = request.method.isSafe
+        let isReading = request.method.isGetOrHead
         let control = CacheControl(request.headerFields)
         // Even if the cache cannot answer such a call, it must not use the network.
         let refusal =
@@ -104,7 +104,7 @@ extension CallPipeline {
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         var (request, call, renewed) = (request, call, Credential?.none)
         try await authorizer?.prepareNextRequest(&request, for: call.authorization, &renewed)
-        if let renewed { authorizer?.use(renewed, for: &call) }
+        if let renewed { authorizer?.recordAttached(renewed, for: &call) }
         var (response, report) = try await exchangeRunner.run(request, at: origin, for: call)
         report.renewed = report.renewed ?? renewed
         return (response, report)

@@ -96,7 +96,7 @@ extension NetworkClient {
         _ call: OutgoingCall, in calls: JoinedCalls
     ) async throws(NetworkError) -> CompletedCall {
         let endpoint = call.endpoint
-        guard [.get, .head].contains(endpoint.method) else {
+        guard endpoint.method.isGetOrHead else {
             defer { calls.didWrite() }
             return try await pipeline.perform(call)
         }

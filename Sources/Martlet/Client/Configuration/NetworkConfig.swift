@@ -32,7 +32,7 @@ public struct NetworkConfig: Sendable {
     /// first. They are kept in memory, and are lost when the process ends.
     public var connectivityTimeout: Duration?
     /// Tells waiting calls when the device has a network.
-    public var connectivity: any ConnectivityMonitor = .system
+    public var connectivity: any ConnectivityMonitor = SystemConnectivityMonitor.shared
     /// Header fields of every request to the base URL's origin and to the trusted origins of the ``TokenManager``. A
     /// field in ``Endpoint/headers`` replaces one of the same name here.
     ///
@@ -108,8 +108,9 @@ public struct NetworkConfig: Sendable {
     /// Starts a session when a call requires one (``AuthenticationRequirement/required``) and the user is signed out.
     /// If it is `nil`, such a call fails with ``NetworkError/signInRequired(_:)``.
     ///
-    /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, as
-    /// ``NetworkError/interceptorFailed(_:_:)`` unless it is a ``NetworkError``, and the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
+    /// The client signs in once, however many calls wait for it. If the closure throws, the waiting calls fail with its
+    /// error. An error that is not a ``NetworkError`` arrives as ``NetworkError/interceptorFailed(_:_:)``. The next call
+    /// signs in again, unless the server has ended the session (``SessionState/expired(_:)``).
     ///
     /// An automatic sign-in gives way to a user. If a user signs in or out while the closure runs, or has already signed
     /// in through another process, the sign-ins of the closure fail with ``NetworkError/sessionChanged(_:)``. A user's

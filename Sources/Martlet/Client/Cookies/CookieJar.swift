@@ -7,8 +7,8 @@ internal import HTTPTypes
 /// ```
 ///
 /// All calls of the client use the jar: typed calls, downloads, uploads and event streams, and each request of a
-/// redirect. Requests to the token endpoint do not, and a TRACE gets no cookies. A cookie that the endpoint or an
-/// interceptor sets itself takes precedence over the jar's cookie of the same name.
+/// redirect. Requests to the token endpoint do not, and a TRACE gets no cookies from the jar. A cookie that the
+/// endpoint or an interceptor sets itself takes precedence over the jar's cookie of the same name.
 ///
 /// - Each session has cookies of its own. They are removed when it ends: at sign-out, when the server ends the session,
 ///   or when another user signs in. A response that arrives later sets no cookies.
@@ -29,12 +29,13 @@ public final class CookieJar: Sendable {
     /// Creates an empty jar.
     public init() {}
 
-    /// The number of times the jar was emptied. A call that was made before the last time neither sends nor sets
+    /// The number of times the jar was emptied. A call that was made before the latest removal neither sends nor sets
     /// cookies.
     var timesEmptied: Int { emptied.withLock { $0 } }
 
     /// Removes all cookies. Call it when the user of a client without a ``TokenManager`` signs out. Calls under way
-    /// then neither send nor set cookies, and downloads under way of no user keep no bytes if they break off.
+    /// then neither send nor set cookies, and downloads under way that belong to no user keep no bytes if they break
+    /// off.
     public func removeAll() {
         store.withLock { store in
             emptied.withLock { $0 += 1 }

@@ -21,7 +21,6 @@ package struct CompletedCall: Sendable {
     /// The uptime at which the response had arrived.
     let receivedAt: Duration
     let duration: Duration
-    let lastAttemptDuration: Duration
     /// Reports the outcome of the call to the observers; `nil` without observers.
     let report: (any OutcomeReport)?
 

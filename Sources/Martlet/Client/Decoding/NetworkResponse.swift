@@ -14,21 +14,17 @@ public struct NetworkResponse<Value: Sendable>: Sendable {
     public let attempts: Int
     /// The time from the call to its result, with all waits and attempts.
     public let duration: Duration
-    /// The time from the start of the last attempt to the last byte of its response.
-    public let lastAttemptDuration: Duration
     /// The envelope that the value was in.
     private let reading: EnvelopeReading?
 
     /// Creates a response; meant for an ``APIClient`` of your own.
     public init(
-        value: Value, head: HTTPResponse, attempts: Int = 1, duration: Duration = .zero,
-        lastAttemptDuration: Duration = .zero
+        value: Value, head: HTTPResponse, attempts: Int = 1, duration: Duration = .zero
     ) {
         self.value = value
         self.head = head
         self.attempts = attempts
         self.duration = duration
-        self.lastAttemptDuration = lastAttemptDuration
         self.reading = nil
     }
 
@@ -38,7 +34,6 @@ public struct NetworkResponse<Value: Sendable>: Sendable {
         self.head = call.head
         self.attempts = call.context.attempt
         self.duration = call.duration
-        self.lastAttemptDuration = call.lastAttemptDuration
         self.reading = envelope
     }
 

@@ -16,7 +16,7 @@ struct ResponseDecoding: Sendable {
     init(
         decoder: any ResponseDecoder, envelope: ResponseEnvelope?, errorBody: (any (Decodable & Sendable).Type)? = nil
     ) {
-        self.decoder = (decoder as? MartletJSONDecoder)?.readingDates ?? decoder
+        self.decoder = (decoder as? MartletJSONDecoder)?.withDefaultDateStrategy ?? decoder
         self.envelope = envelope
         self.errorBody = errorBody
     }

@@ -11,23 +11,24 @@
 /// call decodes the value of `data`. If `success` is `false`, or the status is not acceptable, the call fails with
 /// ``NetworkError/api(_:_:)``.
 public struct ResponseEnvelope: Sendable, Hashable {
-    /// The field that says whether the request succeeded.
-    public var success: String
-    /// The field with the server's code for the result.
-    public var code: String
-    /// The field with a human-readable message.
-    public var message: String
-    /// The field with the value.
-    public var data: String
-    /// The field with the validation errors: texts, objects with `field` and `message`, or an object with the messages
-    /// of each field.
-    public var errors: String
-    /// The object that contains ``requestID``.
-    public var meta: String
-    /// The field with the server's identifier for the request, within ``meta``.
-    public var requestID: String
+    var success: String
+    var code: String
+    var message: String
+    var data: String
+    var errors: String
+    var meta: String
+    var requestID: String
 
     /// Creates an envelope. An omitted argument keeps the usual name.
+    /// - Parameters:
+    ///   - success: The field that says whether the request succeeded.
+    ///   - code: The field with the server's code for the result.
+    ///   - message: The field with a human-readable message.
+    ///   - data: The field with the value.
+    ///   - errors: The field with the validation errors: texts, objects with `field` and `message`, or an object with
+    ///     the messages of each field.
+    ///   - meta: The object that contains `requestID`.
+    ///   - requestID: The field with the server's identifier for the request, within `meta`.
     public init(
         success: String = "success", code: String = "code", message: String = "message", data: String = "data",
         errors: String = "errors", meta: String = "meta", requestID: String = "requestId"

@@ -192,13 +192,13 @@ struct Authorizer: Sendable {
     func attachToken(to request: inout HTTPRequest, for call: inout CallState) {
         guard let credential = call.authorization.credential else { return }
         call.authorization.credential = nil
-        use(credential, for: &call)
+        recordAttached(credential, for: &call)
         request.headerFields[tokens.scheme.header] = nil
         request.headerFields.append(field(with: credential.accessToken))
     }
 
-    /// Makes a credential the current one of the call.
-    func use(_ credential: Credential, for call: inout CallState) {
+    /// Records the credential that the request now carries.
+    func recordAttached(_ credential: Credential, for call: inout CallState) {
         call.authorization.attached = credential
         call.context.stamp = credential.stamp
         call.authorization.awaitedAcceptance = awaitedAcceptance(of: credential, for: call)
@@ -422,14 +422,14 @@ struct Authorizer: Sendable {
         guard call.authorization.replays == 0, call.authorization.transferTime == nil, call.body?.isReplayable ?? true
         else { return .waits }
         if call.authorization.requirement == .required { return .mayProbe }
-        return [.get, .head].contains(call.request.method) ? .mayProbeLast : .waits
+        return call.request.method.isGetOrHead ? .mayProbeLast : .waits
     }
 
     /// After the session has expired, a call that only reads may go out without a token. A call that writes must not:
     /// the user meant to write under their own account.
     private func mayGoWithoutToken(_ call: CallState) -> Bool {
         call.authorization.requirement == .ifSignedIn && call.authorization.owner.session == nil
-            && [.get, .head].contains(call.request.method)
+            && call.request.method.isGetOrHead
     }
 }
 

@@ -21,7 +21,7 @@ struct CallAttempt {
     private enum SlotEnd {
         case releasedAfterFailure
         case releasedAfterSuccess
-        /// Released without a request to the server, so it says nothing about the server.
+        /// Released without a request to the server, so the release says nothing about the server.
         case released
         /// The body of the response, which is read after the call, keeps the slot.
         case handedOver
@@ -56,7 +56,7 @@ struct CallAttempt {
         self.origin = call.context.origin
     }
 
-    mutating func run(_ call: inout CallState) async -> Result<ServerResponse, NetworkError> {
+    mutating func perform(_ call: inout CallState) async -> Result<ServerResponse, NetworkError> {
         do {
             defer { endSlot(carriedToken: call.context.stamp != nil) }
             try await begin(&call)
@@ -187,7 +187,9 @@ struct CallAttempt {
                 try await pipeline.exchangeRunner.run(
                     request, at: origin, for: call, onUnusedResponse: onUnusedResponse)
             }
-        if let renewed = report.renewed { pipeline.authorizer?.use(renewed, for: &call) }
+        // The first response tells whether requests share a connection. This one may keep its slot for long.
+        if let slot, slot.isLasting { pipeline.slots.admitQueued(at: slot.origin) }
+        if let renewed = report.renewed { pipeline.authorizer?.recordAttached(renewed, for: &call) }
         // A request redirected to another origin carries no token, so its response cannot reject the token.
         if report.leftOrigin { call.context.stamp = nil }
         if report.isStale { source = .cacheAfterFailure }
@@ -208,10 +210,11 @@ struct CallAttempt {
             }
             try await authorizer.validate(response, for: &call, mayReplay: !isPerformed)
         }
-        // A receiver checks its session itself, as long as it receives. The tokens of a sign-in are judged later.
+        // A receiver checks its session itself for as long as it receives. The tokens of a sign-in are judged later.
         if unreadBody == nil, onUnusedResponse == nil { try pipeline.authorizer?.checkSession(after: call) }
         if isFromServer {
-            // If the call may not be replayed, its caller gets the rejection. Other calls must not.
+            // If the call may not be replayed, its caller gets the rejection. Do not store it, or other calls would get
+            // it too.
             if ticket != nil, pipeline.authorizer?.isRejected(response, to: call) == true { ticket = nil }
         }
         guard pipeline.hasInterceptors else { return }
@@ -281,11 +284,11 @@ struct CallAttempt {
         }
     }
 
-    /// The effect of a success on the reserve. In a client with sign-in, only a call that carried a token opens or
-    /// closes the reserve: any other success does not show that the server still accepts the token.
+    /// The effect of a success on the reserve. In a client with a token manager, only a call that carried a token opens
+    /// or closes the reserve: any other success does not show that the server still accepts the token.
     private func effectOfSuccess(carriedToken: Bool) -> ConcurrencyLimiter.ReserveEffect {
         guard pipeline.authorizer == nil || carriedToken else { return .stays }
-        // Requests in reserve then wait for about a second at most.
+        // With four requests in reserve per connection, each then waits about a second at most.
         return pipeline.time.uptime - startedAt < .milliseconds(250) ? .opens : .closes
     }
 }

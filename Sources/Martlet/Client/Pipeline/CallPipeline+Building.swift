@@ -19,10 +19,11 @@ extension CallPipeline {
     ///
     /// Header fields are merged here, in this order:
     ///
-    /// 1. ``NetworkConfig/headers``, unless the endpoint's path is an absolute URL of a third party: of an origin that
-    ///    is neither the base URL's nor trusted by the token manager.
+    /// 1. ``NetworkConfig/headers``, unless the endpoint's path is an absolute URL of a third party, which is an origin
+    ///    that is neither the base URL's nor trusted by the token manager.
     /// 2. ``Endpoint/headers``, which replace client fields of the same name.
-    /// 3. Defaults for fields that are still missing: `Accept`, the body's `Content-Type`, `Expect` for a large body.
+    /// 3. Defaults for fields that are still missing: `Accept`, `Accept-Encoding: identity` beside a `Range`, the body's
+    ///    `Content-Type`, `Expect` for a large body.
     ///
     /// After that, ``RequestInterceptor/prepare(_:for:)`` may change them once for the call. Each attempt starts from
     /// the prepared fields and adds, in this order:
@@ -67,6 +68,10 @@ extension CallPipeline {
         var request = HTTPRequest(
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
             headerFields: .merged(client: clientFields, endpoint: endpoint.headers, accept: call.accept))
+        // A range of a compressed representation cannot be decompressed.
+        if request.headerFields[.range] != nil, request.headerFields[.acceptEncoding] == nil {
+            request.headerFields[.acceptEncoding] = "identity"
+        }
         authorizer?.markField(in: &request.headerFields)
         var state = CallState(
             request: request, recipient: recipient, context: context, authorization: call.start.authorization,

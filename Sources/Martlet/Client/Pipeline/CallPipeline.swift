@@ -70,15 +70,14 @@ final class CallPipeline: Sendable {
         if hasInterceptors || outgoing.body?.inspectsFiles == true { call.authorization.dropToken() }
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }
         do {
-            let (response, lastAttempt) = try await run(&call, outgoing)
-            let receivedAt = lastAttempt.upperBound
+            let (response, receivedAt) = try await runAttempts(&call, outgoing)
             bodyOutlivesCall = call.receiver?.outlivesCall == true
             return CompletedCall(
                 response: hasInterceptors ? try await process(response, &call, outgoing) : response,
                 head: response.head,
                 context: call.context, owner: call.authorization.owner, receivedAt: receivedAt,
                 duration: (hasInterceptors ? time.uptime : receivedAt) - call.context.startedAt,
-                lastAttemptDuration: receivedAt - lastAttempt.lowerBound, report: call.observation)
+                report: call.observation)
         } catch {
             let failure = ExchangeRunner.wrap(error, call: call.context.call)
             if let observation = call.observation { observation.finish(with: failure) } else { reportRefusal(failure) }
@@ -101,10 +100,11 @@ final class CallPipeline: Sendable {
         CallObservation(observers: config.observers, refused: error.call, time: time)?.finish(with: error)
     }
 
-    /// - Returns: The response, and the uptimes at which the last attempt began and ended.
-    private func run(
+    /// Sends the call until an attempt succeeds or no other may follow.
+    /// - Returns: The response, and the uptime at which the last attempt ended.
+    private func runAttempts(
         _ call: inout CallState, _ outgoing: OutgoingCall
-    ) async throws -> (ServerResponse, Range<Duration>) {
+    ) async throws -> (response: ServerResponse, receivedAt: Duration) {
         if hasInterceptors { try await prepare(&call) }
         if !config.observers.isEmpty {
             authorizer?.markCredentials(in: &call.request, of: call)
@@ -116,11 +116,11 @@ final class CallPipeline: Sendable {
             let started = time.uptime
             var attempt = CallAttempt(of: call, in: self, at: started)
             if let onUnusedResponse = outgoing.onUnusedResponse { attempt.onUnusedResponse = onUnusedResponse }
-            let result = await attempt.run(&call)
+            let result = await attempt.perform(&call)
             if let sources = call.sources { call.context.outgoing = sources.preparedBody }
             let failure: NetworkError
             switch result {
-            case .success(let response): return (response, started..<max(started, time.uptime))
+            case .success(let response): return (response, max(started, time.uptime))
             case .failure(let error): failure = error
             }
             let wait = try await waitBeforeRetry(of: &call, after: failure)
@@ -195,7 +195,7 @@ extension CallPipeline {
     ///
     /// Only calls without observers and interceptors wait here. A call that cannot be sent anyway does not wait.
     @inline(never)
-    func waitForToken(of call: inout OutgoingCall) async throws(NetworkError) {
+    func waitForTokenEarly(of call: inout OutgoingCall) async throws(NetworkError) {
         guard let tokens, !tokens.isRefreshingHere, try waitsEarly(call) else { return }
         let permission: SessionStateMachine.ProbePermission =
             call.start.requirement == .required ? .mayProbe : .mayProbeLast
@@ -204,7 +204,7 @@ extension CallPipeline {
 
     private func waitsEarly(_ call: OutgoingCall) throws(NetworkError) -> Bool {
         guard !hasInterceptors, config.observers.isEmpty, !call.endpoint.path.isAbsolute,
-            [.get, .head].contains(call.endpoint.method), call.body == nil, call.endpoint.allowsRefresh
+            call.endpoint.method.isGetOrHead, call.body == nil, call.endpoint.allowsRefresh
         else { return false }
         return authorizer?.mayAuthorize(try build(call, length: nil)) == true
     }

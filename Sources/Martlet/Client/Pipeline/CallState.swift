@@ -47,8 +47,7 @@ struct CallState: Sendable {
     }
 }
 
-/// A call whose request is built already: a class, so that an optional parameter takes a word and not the size of the
-/// state.
+/// A call whose request is built already. It is a class because `CallState` is large and most calls have none.
 final class BuiltCall: Sendable {
     let state: CallState
     /// The `Cookie` field that the calls have in common.

@@ -36,7 +36,7 @@ final class ConcurrencyLimiter: Sendable {
         var waiting: ArraySlice<Waiter> = []
 
         func hasSlot(within limit: Int?, isLasting: Bool) -> Bool {
-            guard let limit = limit.map({ max($0, 1) }) else { return true }
+            guard let limit = limit.map({ min(max($0, 1), 1 << 30) }) else { return true }
             let reserve = isLasting || !isReserveOpen ? 0 : max(0, limit - lasting) * reservePerConnection
             return running < limit + reserve
         }
@@ -159,6 +159,14 @@ final class ConcurrencyLimiter: Sendable {
             let isRemoved = queues.withLock { $0[claim.origin]?.remove(waiter.race) ?? false }
             if isRemoved { waiter.race.finish(.failure(CancellationError())) }
         }.get()
+    }
+
+    /// Admits as many queued requests as the limit allows now. Call it when the limit may have grown: the requests that
+    /// have slots may keep them for long.
+    func admitQueued(at origin: Origin) {
+        let limit = limit(origin)
+        let admitted = queues.withLock { $0[origin]?.admit(within: limit) ?? [] }
+        for waiter in admitted { waiter.race.finish(.success(())) }
     }
 
     /// Releases a slot, and admits as many queued requests as the limit allows now.

@@ -49,12 +49,13 @@ final class ExchangeRunner: Sendable {
             let limit = limit(of: call)
             return try await withLimit(limit) { [exchange = consume exchange, call = consume call] progress in
                 var exchange = exchange
-                return try await exchange.run(for: call, within: .restarted(by: progress))
+                return try await exchange.followRedirects(for: call, within: .restarted(by: progress))
             }
         }
         let limit = limit(of: call)
         do {
-            return try await exchange.run(for: call, within: .kept(by: deadlineTransport, until: time.uptime + limit))
+            return try await exchange.followRedirects(
+                for: call, within: .kept(by: deadlineTransport, until: time.uptime + limit))
         } catch is DeadlineError {
             throw TimeLimitError(limit: limit)
         }
@@ -71,7 +72,7 @@ final class ExchangeRunner: Sendable {
         Task {
             let result = await limits.run(withoutProgressFor: limit) { progress in
                 var exchange = exchange
-                return try await exchange.run(for: call, within: .restarted(by: progress))
+                return try await exchange.followRedirects(for: call, within: .restarted(by: progress))
             }
             let isFirst = race.finish(result)
             if !isFirst, case .success(let lost) = result { onUnusedResponse(lost.response) }
@@ -142,7 +143,7 @@ struct Exchange {
     }
 
     /// Sends the request, follows redirects, and reads the response unless a receiver does.
-    mutating func run(
+    mutating func followRedirects(
         for call: CallState, within limit: TimeLimit
     ) async throws -> (response: ServerResponse, report: Report) {
         while true {
@@ -235,7 +236,7 @@ struct Exchange {
         request = redirect.request
         // RFC 9110, section 15.4. The cache asks only on behalf of requests without conditions of their own.
         if hasCacheConditions { request.removeCacheConditions() }
-        try await renewToken(for: call)
+        try await renewTokenBeforeRedirect(of: call)
         report.leftOrigin = report.leftOrigin || redirect.leavesOrigin
         call.observation?.attemptWillRedirect(
             call.context, request, to: "\(redirect.origin)\(redirect.request.path ?? "")")
@@ -245,10 +246,10 @@ struct Exchange {
     /// Whether the server has performed a request with effects before it redirected. The call must not be sent again as
     /// if nothing had been sent.
     private func mustNotRepeat(_ call: CallState) -> Bool {
-        redirects > 0 && ![.get, .head, .options, .trace].contains(call.request.method)
+        redirects > 0 && !call.request.method.isSafe
     }
 
-    private mutating func renewToken(for call: CallState) async throws {
+    private mutating func renewTokenBeforeRedirect(of call: CallState) async throws {
         do {
             try await runner.authorizer?.prepareNextRequest(&request, for: call.authorization, &report.renewed)
         } catch {

@@ -47,7 +47,7 @@ struct Redirect {
     private static func becomesGet(_ method: HTTPRequest.Method, after status: Int) -> Bool {
         switch status {
         case 301, 302: method == .post
-        case 303: method != .get && method != .head
+        case 303: !method.isGetOrHead
         default: false
         }
     }

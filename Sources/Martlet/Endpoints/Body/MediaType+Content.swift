@@ -1,5 +1,5 @@
-/// Media types by the first bytes of the content, as the WHATWG's MIME Sniffing standard (section 6) detects images,
-/// audio, video, archives and PDF, and a few more formats that phones write.
+/// Detects media types from the first bytes of the content: images, audio, video, archives and PDF, as the WHATWG's
+/// MIME Sniffing standard does (sections 6 and 7), and a few more formats that phones write.
 ///
 /// Text is not sniffed: text that looks like HTML may not be meant as HTML, and a server may act on the type.
 extension MediaType {
@@ -70,7 +70,7 @@ extension MediaType {
         let size = start[0..<4].reduce(0) { $0 << 8 | Int($1) }
         guard size >= 12, size % 4 == 0 else { return nil }
         let end = min(size, start.count)
-        // A version is between the major brand and the compatible brands.
+        // The minor version lies between the major brand and the compatible brands.
         let brands = [8] + Array(stride(from: 16, through: end - 4, by: 4))
         return brands.lazy.compactMap { isoBrands[text(start[$0..<$0 + 4])] }.first
     }

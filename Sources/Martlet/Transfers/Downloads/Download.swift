@@ -27,7 +27,7 @@ public struct DownloadOptions: Sendable, Hashable {
     /// cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
     ///
     /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` followed by a number, until a
-    /// download to the path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Nothing is
+    /// download to the path succeeds or ``NetworkClient/discardPartialDownload(to:)`` is called. Nothing is
     /// kept if parts of the file were received with different credentials. Without a user, nothing is kept either once
     /// the app has emptied the client's jar or cache. Kept bytes are not flushed to the disk: after a power failure,
     /// only a `check` proves that they are intact.
@@ -230,10 +230,5 @@ extension NetworkClient {
     public func discardPartialDownload(to path: String) async {
         // If the task is cancelled while the app is suspended, the kept bytes remain.
         try? await DownloadHold(on: BlockingQueue("martlet.download")).run { PartialDownload(path).discard() }
-    }
-
-    /// Deletes the bytes that are kept for this location. See ``discardPartialDownload(to:)-(String)``.
-    public func discardPartialDownload(to url: URL) async {
-        await discardPartialDownload(to: url.path)
     }
 }

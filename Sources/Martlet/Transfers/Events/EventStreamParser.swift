@@ -77,7 +77,7 @@ struct EventStreamParser {
         }
         line.append(contentsOf: rest)
         // The line has a name and may begin with a byte order mark. How the stream is cut into chunks must not matter.
-        exceedsLimit = line.count + data.utf8.count > limit + Self.bytesBeforeData
+        exceedsLimit = line.count + data.utf8.count - Self.bytesBeforeData > limit
         return events
     }
 

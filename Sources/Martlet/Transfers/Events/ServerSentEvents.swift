@@ -185,7 +185,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 }
                 owner = await tokens.resolved(owner)
             }
-            owner = try await events.client.admit(owner, for: events.endpoint)
+            do throws(NetworkError) {
+                owner = try await events.client.admit(owner, for: events.endpoint)
+            } catch {
+                events.client.pipeline.reportRefusal(error)
+                throw error
+            }
         }
 
         /// Waits before a reconnection, but no longer than the session lasts.
@@ -269,9 +274,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
     private var limit: Int { client.config.maximumResponseBytes }
 
-    private var call: CallDescription {
-        CallDescription(method: endpoint.method.rawValue, url: endpoint.path.text, attempts: 1)
-    }
+    private var call: CallDescription { CallDescription(endpoint, attempts: 1) }
 }
 
 /// Adds the header fields of an event stream to an endpoint.
@@ -284,7 +287,8 @@ private struct EventStreamEndpoint: Endpoint {
     var query: Query { base.query }
     var body: RequestBody? { base.body }
     var authentication: AuthenticationRequirement { base.authentication }
-    var acceptableStatuses: StatusCodes { base.acceptableStatuses }
+    /// A 204 ends the events.
+    var acceptableStatuses: StatusCodes { base.acceptableStatuses.adding(204) }
     var timeout: Duration? { base.timeout }
     var connectivityTimeout: Duration? { base.connectivityTimeout }
     var allowsRefresh: Bool { base.allowsRefresh }

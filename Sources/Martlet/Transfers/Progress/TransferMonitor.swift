@@ -189,6 +189,7 @@ extension TransferMonitor {
         to progress: @escaping @Sendable (TransferCount) -> Void,
         _ call: () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
+        forgetLastCall()
         let events = events
         let report = Task {
             for await event in events { count(event).map(progress) }
@@ -202,6 +203,15 @@ extension TransferMonitor {
         finish()
         await report.value
         return try result.get()
+    }
+
+    /// Forgets the counts of a call that has ended, which are not those of the next call.
+    private func forgetLastCall() {
+        state.withLock { state in
+            guard state.isFinished else { return }
+            (state.attempt, state.isFinished) = (0, false)
+            (state.sent, state.received) = (TransferCount(), TransferCount())
+        }
     }
 
     private func publish(_ change: (inout State) -> TransferEvent?) {

@@ -3,6 +3,7 @@
     internal import HTTPTypes
     internal import NIOCore
     internal import NIOHTTP1
+    internal import NIOHTTPCompression
 
     #if canImport(FoundationEssentials)
         internal import FoundationEssentials
@@ -101,6 +102,13 @@
             ["gzip", "deflate"].contains(self[canonicalForm: "Content-Encoding"].first?.lowercased())
         }
 
+        /// Whether the body may have been empty, if not a byte of it could be decompressed: the decompressor reports an
+        /// empty body as truncated. Without `Content-Length`, a body of a few bytes that were cut off looks the same.
+        func allowEmptyBody(after error: any Error) -> Bool {
+            guard error as? NIOHTTPDecompression.ExtraDecompressionError == .truncatedData else { return false }
+            return self["Content-Length"].allSatisfy { Int($0) == 0 }
+        }
+
         /// The codings of a body that the decompressor fails to decode because there are several; `nil` otherwise.
         var stackedCodings: ContentCodings? {
             guard areDecompressed else { return nil }
@@ -143,16 +151,20 @@
 
         func pass() -> ByteStream.NextChunk {
             var iterator = body.makeAsyncIterator()
+            var isEmpty = true
             return {
                 do {
                     while let buffer = try await iterator.next() {
                         guard buffer.readableBytes == 0 else {
+                            isEmpty = false
                             return Data(received: buffer)
                         }
                     }
                 } catch {
-                    // The decompressor reports the empty body of a HEAD, 204 or 304 as truncated.
-                    guard self.isBodyless, !(error is CancellationError) else {
+                    // The decompressor reports an empty body as truncated.
+                    guard self.isBodyless || isEmpty && self.headers.allowEmptyBody(after: error),
+                        !(error is CancellationError)
+                    else {
                         throw TransportError.reason(for: error, readingBodyOf: self.headers)
                     }
                 }

@@ -58,10 +58,15 @@
             }
         }
 
+        /// No byte of the request has left this device.
+        private static let noConnection = TransportError.cannotConnect("no connection within the time limit")
+
         private static func client(_ error: HTTPClientError) -> TransportError {
             switch error {
-            case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .deadlineExceeded,
-                .readTimeout, .writeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
+            case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .socksHandshakeTimeout,
+                .httpProxyHandshakeTimeout:
+                noConnection
+            case .deadlineExceeded, .readTimeout, .writeTimeout:
                 .timedOut
             case .remoteConnectionClosed:
                 .connectionLost("the server closed the connection")
@@ -89,7 +94,9 @@
 
         private static func connecting(_ error: NIOConnectionError) -> TransportError {
             let reasons = error.connectionErrors.map { failure in
-                (failure.error as? IOError).map { system($0.errnoCode) } ?? transportError(for: failure.error)
+                let reason = (failure.error as? IOError).map { system($0.errnoCode) }
+                if case .timedOut = reason { return noConnection }
+                return reason ?? transportError(for: failure.error)
             }
             // Both the IPv4 and the IPv6 addresses of a host are tried. Without an IPv6 network the IPv6 attempt
             // reports that the device is offline, so an error of another attempt is preferred.
@@ -134,7 +141,7 @@
 
         private static func channel(_ error: ChannelError) -> TransportError {
             switch error {
-            case .connectTimeout: .timedOut
+            case .connectTimeout: noConnection
             default: .connectionLost("the connection was closed")
             }
         }

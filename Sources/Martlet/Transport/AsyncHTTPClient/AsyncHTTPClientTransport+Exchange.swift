@@ -151,10 +151,11 @@
             task.futureResult.whenComplete { self.finish(self.withoutMissingBody($0)) }
         }
 
-        /// The decompressor reports the empty body of a HEAD, 204 or 304 as truncated.
+        /// The decompressor reports an empty body as truncated.
         private func withoutMissingBody(_ result: Result<Void, any Error>) -> Result<Void, any Error> {
-            guard case .failure = result, let head = state.withLock({ $0.received?.head }),
-                HTTPResponse.isBodyless(Int(head.status.code), to: method)
+            guard case .failure(let error) = result, let received = state.withLock({ $0.received }),
+                HTTPResponse.isBodyless(Int(received.head.status.code), to: method)
+                    || received.body.readableBytes == 0 && received.head.headers.allowEmptyBody(after: error)
             else { return result }
             return .success(())
         }

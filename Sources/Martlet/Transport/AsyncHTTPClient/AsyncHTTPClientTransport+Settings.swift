@@ -51,7 +51,7 @@
                     tlsConfiguration: tlsConfiguration,
                     redirectConfiguration: .disallow,
                     timeout: .init(connect: TimeAmount(connectTimeout)),
-                    decompression: .enabled(limit: .ratio(maximumInflation)))
+                    decompression: .enabled(limit: .ratio(min(max(1, maximumInflation), 1_000_000))))
                 configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = maximumConnectionsPerHost
                 // By default, refused connections, unknown hosts and failed handshakes are retried until the connect
                 // timeout.

@@ -8,7 +8,7 @@
 
         /// The number of bytes after which the connection's event loop must confirm that it has caught up. The loop
         /// holds at most twice as many.
-        private static let stretch = 512 * 1024
+        private static let confirmationInterval = 512 * 1024
 
         /// Stops the bridge when the last copy of the sequence is released.
         private final class Hold: Sendable {
@@ -27,7 +27,7 @@
             self.loops = loops
         }
 
-        /// The one pass over the body. It waits for the event loop after each stretch.
+        /// The one pass over the body. It waits for the event loop after each interval.
         struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate let body: NIORequestBody
             private var sinceMilestone = 0
@@ -38,7 +38,7 @@
             }
 
             mutating func next() async throws -> ByteBuffer? {
-                if sinceMilestone >= NIORequestBody.stretch {
+                if sinceMilestone >= NIORequestBody.confirmationInterval {
                     sinceMilestone = 0
                     await milestone?.reached()
                     milestone = Milestone(on: body.loops)

@@ -8,13 +8,13 @@
 /// checks.
 public struct PinnedHost: Sendable, Hashable {
     /// The host in lower case, without a dot at its end.
-    public let host: String
+    let host: String
     /// Whether the pins also apply to the subdomains, at every level.
-    public let includesSubdomains: Bool
+    let includesSubdomains: Bool
     /// The pins, one of which must match.
-    public let pins: [TLSPin]
+    let pins: [TLSPin]
     /// The date from which the pins are no longer enforced.
-    public let expires: Date?
+    let expires: Date?
 
     /// Pins a host.
     ///

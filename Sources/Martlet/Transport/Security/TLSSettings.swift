@@ -37,8 +37,7 @@ public struct TLSSettings: Sendable {
     /// authority, host name and dates.
     public var pins: [PinnedHost] = []
 
-    /// The same as ``system``.
-    public init() {}
+    private init() {}
 
     /// Whether these settings change nothing.
     var isDefault: Bool {

@@ -23,7 +23,11 @@
             /// The head, while the first bytes of the body are needed to tell which codings the session has decoded.
             var undecided: HTTPResponse?
             var hasHead = false
+            /// The buffered chunks that are read after ``nextPieces``.
             var pieces: [Data] = []
+            /// The buffered chunks that are read next, the first one last. Removing the first element of an array would
+            /// move all others.
+            private var nextPieces: [Data] = []
             var buffered = 0
             var isPaused = false
             /// The end of the body for the caller, after the buffered chunks; `nil` while more may arrive.
@@ -59,6 +63,15 @@
             var start = pieces.reduce(into: Data()) { $0 += $1 }
             if let data { start += data }
             return undecided.decoded(start, isComplete: isComplete).map { settle($0) }
+        }
+
+        /// Removes the first of the buffered chunks.
+        mutating func nextPiece() -> Data? {
+            if nextPieces.isEmpty {
+                nextPieces = pieces.reversed()
+                pieces = []
+            }
+            return nextPieces.popLast()
         }
 
         private mutating func settle(_ head: HTTPResponse) -> Decision {

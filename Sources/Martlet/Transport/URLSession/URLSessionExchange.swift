@@ -96,8 +96,7 @@
             try await withCheckedThrowingContinuation { reader in
                 let response = state.withLock { state -> Result<Data?, any Error>? in
                     if case .failure(let error) = state.end, error is CancellationError { return .failure(error) }
-                    if !state.pieces.isEmpty {
-                        let piece = state.pieces.removeFirst()
+                    if let piece = state.nextPiece() {
                         state.buffered -= piece.count
                         if state.isPaused, state.buffered <= Self.lowWater {
                             state.isPaused = false

@@ -5,7 +5,7 @@
 
     extension URLSessionExchanges {
         /// The number of uploaded bytes after which the allocator returns free memory.
-        private static let stretch: Int64 = 32 << 20
+        private static let trimInterval: Int64 = 32 << 20
 
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
@@ -14,7 +14,7 @@
             exchange(for: task)?.reportSent(totalBytesSent)
             // FoundationNetworking keeps reading the file on new threads, and glibc keeps the freed memory of each of
             // them. In a long upload that memory exceeds all data in transit.
-            guard totalBytesSent / Self.stretch != (totalBytesSent - bytesSent) / Self.stretch else { return }
+            guard totalBytesSent / Self.trimInterval != (totalBytesSent - bytesSent) / Self.trimInterval else { return }
             Self.giveMemoryBack()
         }
 

@@ -7,6 +7,9 @@ actor CircuitBreaker: RequestInterceptor {
         let until: Date
     }
 
+    /// Marks the call that tests the server.
+    private struct Test: Sendable {}
+
     private let threshold: Int
     private let pause: TimeInterval
     private var failures = 0
@@ -18,10 +21,11 @@ actor CircuitBreaker: RequestInterceptor {
     }
 
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
-        guard let until = openUntil else { return }
+        guard let until = openUntil, context[Test.self] == nil else { return }
         guard context.wallClock >= until else { throw CircuitOpen(until: until) }
-        // This call is the test. Other calls fail at once until it succeeds or another pause is over.
+        // This call is the test, with all its attempts. Others fail at once until it succeeds or another pause is over.
         openUntil = context.wallClock + pause
+        context[Test.self] = Test()
     }
 
     func validate(_ response: ServerResponse, for context: inout RequestContext) async throws {

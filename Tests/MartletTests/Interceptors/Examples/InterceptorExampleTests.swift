@@ -116,6 +116,23 @@ import Testing
         #expect(transport.requests.count == 5)
     }
 
+    @Test("a circuit breaker lets the call that tests the server make all its attempts") func circuitBreakerRetries()
+        async throws
+    {
+        let statuses = Locked([500, 500, 500, 204])
+        let transport = StubTransport { _ in .status(statuses.withLock { $0.removeFirst() }) }
+        let time = ManualTimeSource()
+        let client = client(transport) {
+            $0.time = time
+            $0.retry = RetryPolicy(maximumAttempts: 2, firstDelay: .zero)
+            $0.interceptors = [CircuitBreaker(threshold: 2, pause: 30)]
+        }
+        #expect(await error { try await client.send(Get("/a", .none)) }?.status == 500)
+        time.advance(by: .seconds(31))
+        try await client.send(Get("/a", .none))
+        #expect(transport.requests.count == 4)
+    }
+
     @Test(
         "the article shows the code that these tests run",
         arguments: ["HMACSignature", "GzipRequests", "ResponseCache", "CircuitBreaker"])

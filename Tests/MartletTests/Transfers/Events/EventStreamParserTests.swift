@@ -91,6 +91,12 @@ import Testing
         #expect(parse(event(101)).exceedsLimit)
     }
 
+    @Test("without a limit, events of any size are read") func withoutLimit() {
+        var parser = EventStreamParser(limit: .max)
+        #expect(parser.read(Data("data: one\n\ndata: t".utf8)).map(\.data) == ["one"])
+        #expect(!parser.exceedsLimit)
+    }
+
     @Test("an endless event is an error") func endless() throws {
         #expect(throws: EventStreamParser.TooLargeError.self) {
             try events(String(repeating: "x", count: 200), limit: 100)

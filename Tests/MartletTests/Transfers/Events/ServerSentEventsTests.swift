@@ -295,6 +295,21 @@ import Testing
         #expect(heard == ["one"])
     }
 
+    @Test("a 204 ends the events, whatever statuses the endpoint accepts") func noContent() async throws {
+        let transport = StubTransport { $0.number == 1 ? stream("retry: 0\ndata: one\n\n") : .status(204) }
+        let client = client(transport) { $0.time = ManualTimeSource() }
+        let endpoint = Call<NoContent>(.get, "/news", authentication: .none, acceptableStatuses: [200])
+        let time = try #require(client.config.time as? ManualTimeSource)
+        let reading = Task {
+            var heard: [String] = []
+            for try await event in client.serverSentEvents(from: endpoint) { heard.append(event.data) }
+            return heard
+        }
+        await time.waitForSleepers(2)
+        time.advance(by: .seconds(1))
+        #expect(try await reading.value == ["one"])
+    }
+
     @Test("another content type or a refusal is an error and not retried") func refused() async throws {
         for response in [StubTransport.Response.json("{}"), .status(404)] {
             let transport = StubTransport { _ in response }

@@ -40,6 +40,21 @@ import Testing
         #expect(log.lines.prefix(expected.count) == expected.map { "\($0)" }[...])
     }
 
+    @Test("a second call with the same monitor reports only its own progress") func secondCall() async throws {
+        let client = client(StubTransport { _ in .status(204) })
+        let monitor = TransferMonitor()
+        for size in [Int64(10), 20, 20] {
+            let counts = Locked<[TransferCount]>([])
+            let body = RequestBody.bytes(Data(count: Int(size)), contentType: "text/plain")
+            try await client.send(
+                Call<NoContent>(.put, "/a", body: body, authentication: AuthenticationRequirement.none),
+                monitor: monitor
+            ) { count in counts.withLock { $0.append(count) } }
+            #expect(counts.withLock { $0.last } == TransferCount(completed: size, total: size))
+            #expect(counts.withLock { $0.allSatisfy { $0.total == size } })
+        }
+    }
+
     @Test("a slow listener can miss counts, but no attempt") func coalesced() async {
         let monitor = TransferMonitor(interval: .zero)
         let events = monitor.events
