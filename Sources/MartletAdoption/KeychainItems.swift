@@ -26,8 +26,8 @@ extension FormerTokens {
     /// - Parameters:
     ///   - service: The service of the item (`kSecAttrService`); empty for an item that was saved without one.
     ///   - account: The account of the item (`kSecAttrAccount`).
-    ///   - accessGroup: The access group of the item (`kSecAttrAccessGroup`); `nil` for any. Pass it if an item with the
-    ///     same service and account may be in another group.
+    ///   - accessGroup: The access group of the item (`kSecAttrAccessGroup`); `nil` for any. Pass it if an item with
+    ///     the same service and account may be in another group.
     ///   - user: The user of the tokens, if the app knows it.
     ///   - decode: Converts the data of the item to tokens.
     public static func keychain(

@@ -170,7 +170,8 @@ struct TransferFolder: Sendable {
     }
 
     /// Moves a kept download to the app's path. If a killed process has done so already, the kept file is gone.
-    /// - Parameter isAllowed: Whether the file may still appear. Called after a copy to another volume, which takes time.
+    /// - Parameter isAllowed: Whether the file may still appear. Called after a copy to another volume, which takes
+    ///   time.
     /// - Returns: Whether the file is at the path.
     func publishDownload(
         of name: BackgroundTask.Name, status: Int, to destination: String, if isAllowed: () -> Bool

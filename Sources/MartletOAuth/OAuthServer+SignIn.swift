@@ -16,8 +16,8 @@
         ///     to: tokens, scope: ["openid", "offline_access"], with: .webSession(anchor: window))
         /// ```
         /// - Parameters:
-        ///   - tokens: The manager that starts the session. Make it with ``/Martlet/TokenManager``'s initializer that takes an
-        ///     ``OAuthServer``, so that it refreshes and revokes the tokens at this server.
+        ///   - tokens: The manager that starts the session. Make it with ``/Martlet/TokenManager``'s initializer that
+        ///     takes an ``OAuthServer``, so that it refreshes and revokes the tokens at this server.
         ///   - scope: The scope. With `openid`, the server identifies the user. Many servers issue a refresh token only
         ///     for `offline_access`.
         ///   - options: The options of this sign-in.

@@ -7,7 +7,7 @@
         internal import Foundation
     #endif
 
-    /// A server at which users sign in with a browser: an OpenID provider, or another authorization server of OAuth 2.
+    /// A server at which users sign in with a browser: an OpenID provider, or another OAuth 2.0 authorization server.
     ///
     /// ```swift
     /// let id = OAuthServer(
@@ -17,8 +17,8 @@
     ///     baseURL: "https://api.example.com", store: .platformDefault(service: "com.example.app"), oauth: id)
     /// ```
     ///
-    /// Its endpoints are discovered when they are first needed, and kept for the life of this object. Share one object.
-    /// <doc:SignInWithABrowser> shows the ways to sign in.
+    /// Its endpoints are discovered when they are first needed, and kept for the life of this object, so share one
+    /// object. <doc:SignInWithABrowser> shows the ways to sign in.
     public final class OAuthServer: Sendable {
         /// The URI that the server redirects the browser to after the sign-in, as it is registered there (RFC 8252,
         /// section 7).
@@ -38,7 +38,8 @@
 
             /// `http://127.0.0.1:PORT/callback`, for commands and apps on macOS and Linux.
             /// - Parameters:
-            ///   - port: The port; 0 for a free one, which servers must accept (RFC 8252, section 7.3). Not all do.
+            ///   - port: The port; 0 for any free port. Servers must accept every port (RFC 8252, section 7.3), but not
+            ///     all do.
             ///   - path: The path, percent-encoded and without a query. With any other, a sign-in throws
             ///     ``OAuthError/Kind/unsupported``.
             public static func loopback(port: UInt16 = 0, path: String = "/callback") -> Redirect {

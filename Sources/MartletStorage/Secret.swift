@@ -25,7 +25,7 @@ public struct Secret: Sendable, Hashable {
         text.isEmpty
     }
 
-    /// The secret without blanks and line breaks around it, as in a file.
+    /// The secret without leading and trailing white space, such as the newline at the end of a file.
     package var trimmed: Secret {
         let blanks = " \t\r\n".utf8
         guard let first = text.utf8.first, let last = text.utf8.last, blanks.contains(first) || blanks.contains(last)

@@ -29,7 +29,7 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One sentence for a log, with what to do next after a semicolon. Must not contain a token.
     public var description: String
     /// Whether the process or the system had too many files open, or too little memory. The next attempt may succeed.
-    package var isMomentary = false
+    package var isOutOfResources = false
 
     /// The description with a period. For a transient error, adds advice unless the description contains some, after a
     /// semicolon or in a sentence of its own.
@@ -46,5 +46,16 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
     public init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description
+    }
+
+    /// Compares the kind and the description.
+    public static func == (one: StorageError, other: StorageError) -> Bool {
+        one.kind == other.kind && one.description == other.description
+    }
+
+    /// Hashes the kind and the description.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(description)
     }
 }

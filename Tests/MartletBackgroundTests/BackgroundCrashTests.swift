@@ -7,8 +7,8 @@ import Testing
 @testable import Martlet
 @testable import MartletBackground
 
-/// Copies the device after each step of a transfer, and launches the app on each copy: as if the process had been killed
-/// there.
+/// Copies the device after each step of a transfer, and launches the app on each copy: as if the process had been
+/// killed there.
 @Suite("A process that is killed during a transfer in the background", .noBlockingCalls, .timeLimit(.minutes(10)))
 struct BackgroundCrashTests {
     /// A device as it was after a step.

@@ -68,3 +68,4 @@ public func free(_: UnsafeMutableRawPointer!) { fatalError() }
 public var STDIN_FILENO: Int32 { fatalError() }
 public var EMFILE: Int32 { fatalError() }
 public var ENFILE: Int32 { fatalError() }
+public var ENOMEM: Int32 { fatalError() }

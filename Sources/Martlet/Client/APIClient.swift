@@ -43,8 +43,8 @@ extension APIClient {
     ///   - endpoint: The endpoint to send.
     ///   - type: The type to decode.
     ///   - monitor: Reports the progress of the request's body.
-    ///   - progress: Called with the progress of the request's body: in order, and at most ten times a second if there is
-    ///     no `monitor`. Each attempt starts again at zero. All counts have been reported when the method returns.
+    ///   - progress: Called with the progress of the request's body: in order, and at most ten times a second if there
+    ///     is no `monitor`. Each attempt starts again at zero. All counts have been reported when the method returns.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func send<Value: Decodable & Sendable>(
         _ endpoint: some APIEndpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,

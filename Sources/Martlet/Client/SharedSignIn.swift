@@ -13,7 +13,7 @@ package struct SharedSignIn<Value: Sendable>: Sendable {
     /// run.
     package init(_ client: NetworkClient) {
         let makeFlight = { [time = client.pipeline.time] in
-            SingleFlight<Outcome>(time: time, outlivesCallers: false, tellsLastCaller: true)
+            SingleFlight<Outcome>(time: time, outlivesCallers: false, lastCallerAwaitsResult: true)
         }
         tokens = client.tokens
         flight = client.tokens?.attachments.value(makeFlight) ?? makeFlight()
@@ -38,7 +38,7 @@ package struct SharedSignIn<Value: Sendable>: Sendable {
 
     private func attempt(_ signIn: @Sendable () async throws(NetworkError) -> Value) async -> Outcome {
         let epoch = epoch
-        let result = await UnattendedSignIn.run(for: tokens, since: tokens?.givingWayOwner ?? .unbound) {
+        let result = await UnattendedSignIn.run(for: tokens, since: tokens?.automaticSignInOwner ?? .unbound) {
             do throws(NetworkError) {
                 return Result<Value, NetworkError>.success(try await signIn())
             } catch {

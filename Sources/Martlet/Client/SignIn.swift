@@ -140,7 +140,7 @@ package struct SignInStart: Sendable {
 
     /// The start of a sign-in that carries no token. It yields to every other sign-in, even to one that is being saved.
     package static func givingWay(in client: NetworkClient) -> SignInStart {
-        SignInStart(.none, as: client.tokens?.givingWayOwner ?? .unbound)
+        SignInStart(.none, as: client.tokens?.automaticSignInOwner ?? .unbound)
     }
 
     /// The start of a sign-in that replaces the current session, and that only this session's token authorizes.

@@ -2,7 +2,8 @@
     internal import Dispatch
     internal import Network
 
-    /// Reports whether the device has a network, at first and when the system's path changes, until it is released.
+    /// Reports whether the device has a network: once at the start, and whenever the system's network path changes,
+    /// until this object is released.
     ///
     /// `@unchecked Sendable` is correct because, once the monitor runs, the only use of it is `cancel()`, which any
     /// thread may call.

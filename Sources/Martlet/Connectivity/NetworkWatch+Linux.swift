@@ -2,8 +2,8 @@
     internal import Dispatch
     internal import MartletLibc
 
-    /// Reports whether the device has a network, at first and whenever the kernel announces a change of links,
-    /// addresses or routes (rtnetlink(7)), until it is released.
+    /// Reports whether the device has a network: once at the start, and whenever the kernel announces a change of
+    /// links, addresses or routes (rtnetlink(7)), until this object is released.
     ///
     /// `@unchecked Sendable` is correct because the only use of the source is `cancel()`, which any thread may call.
     final class NetworkWatch: @unchecked Sendable {

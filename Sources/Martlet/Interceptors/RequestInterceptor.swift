@@ -45,9 +45,11 @@ public protocol RequestInterceptor: Sendable {
     /// The call already holds its slot among ``NetworkConfig/maximumConcurrentRequests``; its time limit has not
     /// started. A call that this method makes through the same client does not wait for a slot.
     ///
-    /// If the access token expires while the interceptors are running, the client gets another one and calls this
-    /// method once more for the same attempt, with the prepared request and the new token. No request is sent with a
-    /// token that has expired, unless the session cannot be renewed or ``Endpoint/allowsRefresh`` is `false`.
+    /// If the access token expires or is replaced while the interceptors are running, the client gets another one and
+    /// calls this method once more for the same attempt, with the prepared request and the new token. If the body can
+    /// be read only once, or if the second token expires, too, the client replaces only the token. The attempt then
+    /// fails if an interceptor has changed the token's field. No request is sent with a token that has expired, unless
+    /// the session cannot be renewed or ``Endpoint/allowsRefresh`` is `false`.
     /// - Parameters:
     ///   - request: The request, with its token and the changes of earlier interceptors.
     ///   - context: Describes the call, and has the ``RequestContext/body`` of the attempt.

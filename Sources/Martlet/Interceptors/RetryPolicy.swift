@@ -27,8 +27,8 @@ public struct RetryPolicy: RequestInterceptor {
     ///     it.
     ///   - totalTime: The time after the start of a call within which another attempt may start. A delay that would end
     ///     later is not started.
-    ///   - firstDelay: The upper bound of the first delay. It doubles with each attempt, and jitter picks a delay between
-    ///     zero and the bound.
+    ///   - firstDelay: The upper bound of the first delay. It doubles with each attempt, and jitter picks a delay
+    ///     between zero and the bound.
     ///   - maximumDelay: The longest delay, unless the server asks for a longer one.
     ///   - statuses: The statuses to retry.
     ///   - methods: The methods to retry.

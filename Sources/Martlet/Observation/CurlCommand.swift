@@ -10,8 +10,8 @@ extension NetworkObserver where Self == LogObserver {
     /// Writes each attempt as a `curl` command before it is sent: `config.observers = [.curl()]`.
     ///
     /// Secrets are masked: insert your own before you run a command. The same header fields are masked as in an
-    /// ``ObservedCall``, and everything in the path, the query and the body that looks like a secret. A command is quoted
-    /// for a POSIX shell. It contains a body that is text, and otherwise names a file for you to fill.
+    /// ``ObservedCall``, and everything in the path, the query and the body that looks like a secret. A command is
+    /// quoted for a POSIX shell. It contains a body that is text, and otherwise names a file for you to fill.
     /// - Parameters:
     ///   - textLimit: The largest body to include, in bytes.
     ///   - write: Writes a command. `nil` writes to standard error.

@@ -19,7 +19,8 @@ struct CodePoints: Sendable, Equatable {
     }
 
     /// - Parameter content: The four bytes of the chunk.
-    /// - Returns: `nil` if the code points are invalid or cannot be converted. The picture's other color information then applies.
+    /// - Returns: `nil` if the code points are invalid or cannot be converted. The picture's other color information
+    ///   then applies.
     init?(_ content: ByteView) {
         // PNG stores RGB, which is matrix 0.
         guard content.count == 4, let primaries = content[0], let transfer = content[1], content[2] == 0,

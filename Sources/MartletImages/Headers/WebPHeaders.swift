@@ -18,6 +18,7 @@ enum WebPHeaders {
             let length = bytes.number(at: offset + 4, bytes: 4, isLittleEndian: true)
         {
             let end = offset + 8 + min(length, bytes.count)
+            if end > bytes.count, ["VP8 ", "VP8L"].contains(name) { throw .damaged(.webP, reason: "it ends early") }
             if isSkipped(name, after: seen) || end > bytes.count || name == "VP8X" && length != 10 {
                 description.hasOtherMetadata = true
             } else {

@@ -49,11 +49,11 @@
             if let endpoint = try await metadata().revocationEndpoint { return endpoint }
             let url = Self.places(of: issuer)[1]
             let response = try await link.get(url, as: .discovery)
-            guard response.status == 200 else {
-                // Nothing is known about the server's endpoints if it could not respond.
-                guard response.isMissingDocument else { throw Self.unexpected(response, from: url) }
-                return nil
+            // Nothing is known about the server's endpoints if it could not respond.
+            if response.status >= 500 || [408, 429].contains(response.status) {
+                throw Self.unexpected(response, from: url)
             }
+            guard response.status == 200 else { return nil }
             return try? ServerMetadata(response.body, of: issuer, at: url).revocationEndpoint
         }
 

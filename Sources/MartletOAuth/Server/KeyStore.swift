@@ -38,8 +38,8 @@
         }
 
         /// The key for a token's signature. If no known key suits, the keys are fetched again, at most once a minute.
-        /// - Parameter failed: A key that suits, but has not made the signature. The server may have replaced it without
-        ///   changing its `kid`.
+        /// - Parameter failed: A key that suits, but has not made the signature. The server may have replaced it
+        ///   without changing its `kid`.
         /// - Throws: ``OAuthError/Kind/discovery`` if they cannot be read; ``OAuthError/Kind/idToken(_:)`` if there is
         ///   no key for the token, or several.
         func key(

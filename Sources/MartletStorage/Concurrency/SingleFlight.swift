@@ -17,19 +17,19 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     private let state = Locked(State())
     private let limits: TimeLimits
     private let outlivesCallers: Bool
-    private let tellsLastCaller: Bool
+    private let lastCallerAwaitsResult: Bool
 
     /// The number of callers that wait for the work under way.
     package var waiting: Int { state.withLock { $0.flight?.waiting ?? 0 } }
 
     /// - Parameters:
     ///   - outlivesCallers: Whether the work continues after all its callers have been cancelled.
-    ///   - tellsLastCaller: Whether a caller whose cancellation cancels the work still waits for its result, because
-    ///     the work may have taken effect.
-    package init(time: any TimeSource, outlivesCallers: Bool, tellsLastCaller: Bool = false) {
+    ///   - lastCallerAwaitsResult: Whether a caller whose cancellation cancels the work still waits for its result,
+    ///     because the work may have taken effect.
+    package init(time: any TimeSource, outlivesCallers: Bool, lastCallerAwaitsResult: Bool = false) {
         self.limits = TimeLimits(time: time)
         self.outlivesCallers = outlivesCallers
-        self.tellsLastCaller = tellsLastCaller
+        self.lastCallerAwaitsResult = lastCallerAwaitsResult
     }
 
     /// Starts the work, or waits for the work that is already running.
@@ -45,7 +45,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
             // Leave now, not when this task resumes: a caller that arrives in between must start new work.
             if !outlivesCallers { leave(number) }
         }
-        guard case .none = result, tellsLastCaller, task.isCancelled else { return result }
+        guard case .none = result, lastCallerAwaitsResult, task.isCancelled else { return result }
         return await task.value
     }
 

@@ -18,6 +18,9 @@ package final class TimeLimits: Sendable {
         var sleeper: Task<Void, Never>?
     }
 
+    /// The additional time for a result that may have arrived while the device slept.
+    package static let wakeGrace = Duration.seconds(2)
+
     /// If a limit expires at least this late, the device has slept.
     private static let leastSleep = Duration.milliseconds(100)
 
@@ -160,8 +163,8 @@ package final class TimeLimits: Sendable {
     private func sleep(until deadline: Duration, _ state: inout State) {
         state.sleeper?.cancel()
         state.wakesAt = deadline
-        // Detached: the task serves all callers, so it must not inherit the first one's task-local values. Its priority is
-        // not raised: on a busy machine, limits would expire while the tasks that they limit wait for a thread.
+        // Detached: the task serves all callers, so it must not inherit the first one's task-local values. Its priority
+        // is not raised: on a busy machine, limits would expire while the tasks that they limit wait for a thread.
         state.sleeper = Task.detached(priority: Task.currentPriority) { [weak self, time] in
             guard (try? await time.sleep(until: deadline)) != nil else { return }
             self?.wake(for: deadline)

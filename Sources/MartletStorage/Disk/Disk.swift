@@ -174,8 +174,8 @@ extension Disk {
         System.access(path, F_OK) == 0
     }
 
-    /// Checks that a new file may take a path: there must be nothing, a regular file or a link. A rename would replace a
-    /// pipe or a device, and replaces a link instead of its target.
+    /// Checks that a new file may take a path: there must be nothing, a regular file or a link. A rename would replace
+    /// a pipe or a device, and replaces a link instead of its target.
     package static func checkReplaceable(_ path: String) throws(FileError) {
         var status = stat()
         guard System.lstat(path, &status) == 0 else { return }
@@ -192,11 +192,12 @@ extension Disk {
 
         /// Whether the folder does not exist.
         var isMissing: Bool { reason == ENOENT || reason == ENOTDIR }
+        var isOutOfResources: Bool { Disk.isOutOfResources(reason) }
         package var description: String { String(cString: strerror(reason)) }
     }
 
     /// Whether an error says that the process or the system has too many files open, or too little memory.
-    package static func isMomentary(_ code: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
+    package static func isOutOfResources(_ code: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
 
     /// Calls the closure with the name of each file in a folder, in any order.
     /// - Throws: ``Unreadable``.

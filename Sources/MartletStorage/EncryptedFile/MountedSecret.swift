@@ -16,7 +16,7 @@
 
         /// The number of attempts to read the secret. An attempt fails if the secret is rotated in between.
         private static let attempts = 16
-        /// The number of links that Linux allows on the way to one file (path_resolution(7)).
+        /// The number of symbolic links that Linux follows to resolve one path (path_resolution(7)).
         private static let maximumLinks = 40
         /// In bytes. No supported system allows a longer link target.
         private static let longestPath = 4096
@@ -57,7 +57,7 @@
                 }
                 links += 1
                 guard links <= Self.maximumLinks else {
-                    throw StorageError(.unreachable, "could not read \(path): its links lead in a circle")
+                    throw StorageError(.unreachable, "could not read \(path): its symbolic links form a loop")
                 }
                 guard let target = try target(of: entry) else { return nil }
                 if target.hasPrefix("/") { folder = "/" }

@@ -8,9 +8,9 @@ extension StorageError {
     ///     locked.
     package init(couldNot what: String, _ path: String, _ protection: DataProtection?) {
         let isLocked = errno == EPERM && protection != nil
-        let isMomentary = Disk.isMomentary(errno)
+        let isOutOfResources = Disk.isOutOfResources(errno)
         let reason = isLocked ? "the device is locked. Unlock it" : Disk.reason(at: path)
         self.init(isLocked ? .locked : .unreachable, "could not \(what) \(path): \(reason)")
-        self.isMomentary = isMomentary
+        self.isOutOfResources = isOutOfResources
     }
 }

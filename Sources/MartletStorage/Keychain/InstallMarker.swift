@@ -18,8 +18,8 @@ struct InstallMarker: Sendable {
         case unknown
     }
 
-    /// Returns `nil` for a folder of caches. The system may delete its files while the app stays installed, so neither a
-    /// missing nor another number proves anything. tvOS has no other folders.
+    /// Returns `nil` for a folder of caches. The system may delete its files while the app stays installed, so neither
+    /// a missing nor another number proves anything. tvOS has no other folders.
     init?(folder: String, steps: FileSteps = .unobserved) {
         if "\(folder)/".contains("/Library/Caches/") { return nil }
         file = PrivateFile(path: folder + "/installation", steps: steps)

@@ -162,9 +162,8 @@ package struct FileLock: Sendable {
                 if let number = Self.number(of: found, inSequenceOf: name) { last = max(last ?? 0, number) }
             }
         } catch {
-            let isMomentary = Disk.isMomentary(errno)
             var failure = StorageError(.unreachable, "could not lock \(path): \(error)")
-            failure.isMomentary = isMomentary
+            failure.isOutOfResources = error.isOutOfResources
             throw failure
         }
         return last

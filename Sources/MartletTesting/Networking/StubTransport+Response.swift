@@ -63,8 +63,8 @@ extension StubTransport {
         /// transport.when(.get, "/articles/7").respond(.envelope(article))
         /// ```
         ///
-        /// A dictionary whose values are of different types is not `Encodable`. Use a struct, or give the text of the whole
-        /// envelope to ``json(_:status:headers:)``.
+        /// A dictionary whose values are of different types is not `Encodable`. Use a struct, or give the text of the
+        /// whole envelope to ``json(_:status:headers:)``.
         public static func envelope(_ value: some Encodable, status: Int = 200) -> Response {
             json(Success(data: value), status: status)
         }

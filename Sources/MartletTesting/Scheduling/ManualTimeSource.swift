@@ -83,7 +83,8 @@ public final class ManualTimeSource: TimeSource {
         return wait != nil
     }
 
-    /// Advances both clocks in steps until an operation has returned, whose tasks sleep at times that a test cannot know.
+    /// Advances both clocks in steps until an operation has returned, whose tasks sleep at times that a test cannot
+    /// know.
     /// - Returns: The result of the operation.
     package func advance<Value: Sendable>(
         by step: Duration, until operation: @escaping @Sendable () async throws -> Value

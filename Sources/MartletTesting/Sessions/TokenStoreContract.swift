@@ -17,9 +17,9 @@ internal import MartletStorage
 ///
 /// It checks that each reading has the right outcome, that another handle on the record sees every change, that
 /// ``/Martlet/TokenStore/update(_:)`` decides on the current record, and that a record that cannot be decoded is
-/// neither reported as missing nor changed by reading. If the store has a lock, it also checks that one holder at a time
-/// has the lock, that concurrent updates exclude each other, that the mark of an ended session is kept, and that changes
-/// are reported. It cannot check that a write survives a power failure.
+/// neither reported as missing nor changed by reading. If the store has a lock, it also checks that one holder at a
+/// time has the lock, that concurrent updates exclude each other, that the mark of an ended session is kept, and that
+/// changes are reported. It cannot check that a write survives a power failure.
 public struct TokenStoreContract: Sendable {
     /// A promise that the store did not keep.
     public struct Violation: Error, Sendable, Hashable, CustomStringConvertible {

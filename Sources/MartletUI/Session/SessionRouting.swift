@@ -19,8 +19,8 @@ extension SessionRouting {
     /// Creates a model that follows a session.
     /// - Parameters:
     ///   - source: Provides the session's state.
-    ///   - patience: The time that ``SessionRoute/loading`` may stay at launch while the stored tokens are checked.
-    ///     After that, the model shows the stored session.
+    ///   - patience: The longest time for which ``SessionRoute/loading`` is shown at launch while the stored tokens are
+    ///     checked. After that, the model shows the stored session.
     ///   - time: The clock; the system's if `nil`.
     public init(_ source: SessionSource, patience: Duration = .seconds(3), time: (any TimeSource)? = nil) {
         self.init(core: SessionCore(source, patience: patience, time: time ?? .system))

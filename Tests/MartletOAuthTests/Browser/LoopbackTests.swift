@@ -275,8 +275,8 @@
                 let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
                 defer { try? FileManager.default.removeItem(at: folder) }
-                // The shell reads the script. Linux would refuse to execute a file that a child of another test, between
-                // its fork and its exec, still has open for writing (ETXTBSY).
+                // The shell reads the script. Linux would refuse to execute a file that a child of another test,
+                // between its fork and its exec, still has open for writing (ETXTBSY).
                 let script = folder.path + "/script"
                 try Data("grep -E '^Sig(Blk|Ign)' /proc/self/status > \"$0.output\"\n".utf8)
                     .write(to: URL(filePath: script))

@@ -6,8 +6,8 @@
 
     @testable import MartletOAuth
 
-    /// A module of the OpenID Foundation's plan for clients, as far as it concerns the code flow, with the outcome here. The
-    /// names are those of the suite; oauth4webapi lists them in `conformance/modules`.
+    /// A module of the OpenID Foundation's plan for clients, as far as it concerns the code flow, with the outcome
+    /// here. The names are those of the suite; oauth4webapi lists them in `conformance/modules`.
     struct ConformanceModule: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// The error; `nil` if the sign-in succeeds.

@@ -75,7 +75,7 @@
         @Test(
             "a second URL that has no metadata or describes another server adds nothing",
             arguments: [
-                StubTransport.Response.status(404),
+                StubTransport.Response.status(404), .status(302, headers: [.location: "/login"]),
                 .json(Script(issuer: "https://other.example.com").metadata.text),
             ])
         func uselessSecondPlace(_ second: StubTransport.Response) async throws {

@@ -6,8 +6,8 @@
 
     @testable import MartletOAuth
 
-    /// Random tokens, key sets, metadata, callbacks and requests to the listener. None of them may crash, and what is accepted
-    /// must be good. Each input is made from a seed.
+    /// Random tokens, key sets, metadata, callbacks and requests to the listener. None of them may crash, and what is
+    /// accepted must be good. Each input is made from a seed.
     ///
     /// `MARTLET_OAUTH_INPUTS` is the number of inputs of each kind, and `MARTLET_OAUTH_SEED` the first seed.
     @Suite("random input", .timeLimit(.minutes(60))) struct RandomInputTests {

@@ -6,8 +6,8 @@
 
     @testable import MartletOAuth
 
-    /// Damages thousands of tokens at random, signs half of them again, and compares the verdict with one that other code
-    /// reaches: by construction, or with Foundation's JSON decoder and the rules written a second time.
+    /// Damages thousands of tokens at random, signs half of them again, and compares the verdict with one that other
+    /// code reaches: by construction, or with Foundation's JSON decoder and the rules written a second time.
     @Suite("damaged ID tokens", .timeLimit(.minutes(10))) struct DamagedTokenTests {
         private enum Verdict: Equatable {
             case good
@@ -174,8 +174,8 @@
         }
     }
 
-    /// The verdicts about signatures, for a second opinion: `Tools/Interop/oauth_verdicts.py` compares them with joserfc. A
-    /// file is written only if `MARTLET_OAUTH_VERDICTS` names one.
+    /// The verdicts about signatures, for a second opinion: `Tools/Interop/oauth_verdicts.py` compares them with
+    /// joserfc. A file is written only if `MARTLET_OAUTH_VERDICTS` names one.
     private struct VerdictFile {
         private struct Line: Encodable {
             let token: String

@@ -30,16 +30,23 @@ import Testing
 
     /// A storage that fails at one of its calls.
     private final class FailingStorage: SecureStorage {
-        private let state = Locked((values: [String: Data](), failsAt: Int?.none))
+        private let state = Locked((values: [String: Data](), failsAt: Int?.none, lockedCalls: Int?.none))
 
-        init(failsAt call: Int?) {
-            state.withLock { $0.failsAt = call }
+        /// - Parameter lockedCalls: The number of calls from then on that find the storage locked; `nil` for a single
+        ///   call during which the process is killed.
+        init(failsAt call: Int?, lockedCalls: Int? = nil) {
+            state.withLock { ($0.failsAt, $0.lockedCalls) = (call, lockedCalls) }
         }
 
         var keys: [String] { state.withLock { $0.values.keys.sorted() } }
 
         private func access<Value>(_ body: (inout [String: Data]) -> Value) throws(StorageError) -> Value {
             try state.withLock { state throws(StorageError) in
+                if state.failsAt == 0, let left = state.lockedCalls, left > 0 {
+                    state.lockedCalls = left - 1
+                    throw StorageError(.locked, "the keyring is locked")
+                }
+                if state.failsAt == 0, state.lockedCalls == 0 { state.failsAt = nil }
                 if let call = state.failsAt {
                     state.failsAt = call > 0 ? call - 1 : nil
                     if call == 0 { throw StorageError(.unreachable, "the process was killed") }
@@ -168,6 +175,23 @@ import Testing
         try await app.tokens.signIn(with: app.backend.issue())
         #expect(await app.call().isSuccess)
         #expect(failures.withLock { $0 } == 1)
+    }
+
+    @Test("a store that is locked while it adopts adopts when it is unlocked", arguments: [1, 2])
+    func lockedAfterFirstReading(lockedCalls: Int) async throws {
+        // The first call reads the record.
+        let storage = FailingStorage(failsAt: 1, lockedCalls: lockedCalls)
+        let store = AnyTokenStore.secure(storage, key: "session", folder: nil).adopting(
+            Place().former, onFailure: { Issue.record("\($0)") })
+        guard case .unavailable(let failure) = await store.read(), failure.kind == .locked else {
+            Issue.record("the store must be locked")
+            return
+        }
+        guard case .found(let session) = await store.read() else {
+            Issue.record("nothing was adopted")
+            return
+        }
+        #expect(session.tokens == Self.old)
     }
 
     @Test("if the adoption could not be noted, the user is signed in all the same") func notNotedAtLaunch() async throws

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "the contract finds a shared store that does not exclude or hear other processes",
+        "the contract finds a shared store that breaks a promise to other processes",
         arguments: BrokenSharedStore.Fault.allCases)
     fileprivate func brokenSharedStore(fault: BrokenSharedStore.Fault) async throws {
         try await TemporaryFolder.with { folder in
@@ -112,17 +112,32 @@ private struct BrokenLock: StoreLock {
     let fault: BrokenSharedStore.Fault
 
     func acquire(lease: Duration) async throws -> any HeldStoreLock {
-        let held = fault == .lockIsNeverHeld || fault == .lockStaysHeld ? try await base.acquire(lease: lease) : nil
-        return BrokenHeldLock(base: held, isHeld: fault != .lockIsNeverHeld, fault: fault)
+        let held = fault == .lockAdmitsAll ? nil : try await base.acquire(lease: lease)
+        return BrokenHeldLock(base: held, fault: fault)
     }
 }
 
-private struct BrokenHeldLock: HeldStoreLock {
-    let base: (any HeldStoreLock)?
-    let isHeld: Bool
-    let fault: BrokenSharedStore.Fault
+private final class BrokenHeldLock: HeldStoreLock {
+    private let base: (any HeldStoreLock)?
+    private let fault: BrokenSharedStore.Fault
+    private let isReleased = Locked(false)
 
-    func release() { base?.release() }
+    init(base: (any HeldStoreLock)?, fault: BrokenSharedStore.Fault) {
+        (self.base, self.fault) = (base, fault)
+    }
+
+    var isHeld: Bool {
+        switch fault {
+        case .lockIsNeverHeld: false
+        case .lockStaysHeld: true
+        case .lockAdmitsAll, .ignoresMarks, .lowersMarks: !isReleased.withLock { $0 }
+        }
+    }
+
+    func release() {
+        isReleased.withLock { $0 = true }
+        base?.release()
+    }
 }
 
 /// Reports each write to all subscribers twice, and no deletion.

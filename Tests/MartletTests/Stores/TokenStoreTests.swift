@@ -351,6 +351,8 @@ import Testing
             let first = store.changes()
             _ = await store.read()
             store.watchedFile?.onFailure { failure in seen.withLock { $0.append(failure) } }
+            let seenByOther = Locked(0)
+            store.watchedFile?.onFailure { _ in seenByOther.withLock { $0 += 1 } }
             _ = await store.read()
             #expect(seen.withLock { $0 } == [exhausted])
             isExhausted.withLock { $0 = false }
@@ -359,6 +361,7 @@ import Testing
             let second = store.changes()
             _ = await store.read()
             #expect(seen.withLock { $0 } == [exhausted, exhausted])
+            #expect(seenByOther.withLock { $0 } == 2)
             withExtendedLifetime((first, second)) {}
         }
     }

@@ -5,8 +5,8 @@ internal import Testing
 /// Counts the bytes that are examined, because a time would depend on the machine.
 @Suite("Work of redaction", .timeLimit(.minutes(10)))
 struct RedactionWorkTests {
-    /// Pieces that a hostile server could repeat: names without values, brackets and quotes that do not close, tags that
-    /// do not end, escapes of escapes, and prefixes of everything that is looked for.
+    /// Pieces that a hostile server could repeat: names without values, brackets and quotes that do not close, tags
+    /// that do not end, escapes of escapes, and prefixes of everything that is looked for.
     private static let pieces = [
         "token:{", "token:{value:", "password:[\"", "password=(", "password=a,", "password=a&", "password",
         "password ", "password\n", "password:\n", "token:\nx(\"", "Password: a\n ", "- password: a\n", "\"password\" ",

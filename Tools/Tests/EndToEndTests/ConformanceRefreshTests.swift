@@ -40,7 +40,8 @@ extension EndToEnd {
                 #expect(results.successes == 1_000, "\(results.errors.prefix(3))")
                 #expect(app.counters.refreshesCalled == 1 && app.counters.reuseDetected == 0)
                 #expect(app.counters["GET /me"] == 1_000 + app.counters.unauthorized)
-                // Calls that waited for a connection got the new token, except for a probe for each second of the refresh.
+                // Calls that waited for a connection got the new token, except for a probe for each second of the
+                // refresh.
                 #expect(app.counters.unauthorized <= 8 + probes)
             }
         }

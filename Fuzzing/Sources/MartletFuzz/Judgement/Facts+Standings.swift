@@ -27,7 +27,7 @@ extension Facts {
         }
     }
 
-    /// The standings that a process may have had at some time from a position to another one.
+    /// The standings that a process may have had at some time between two positions.
     func standings(in life: Life, from first: Int, to last: Int) -> Set<Standing> {
         let all = standings(in: life)
         let initial = all.last { $0.position < first }?.possible ?? []

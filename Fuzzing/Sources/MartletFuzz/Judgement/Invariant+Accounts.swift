@@ -90,8 +90,8 @@ extension Facts {
         return later.min() ?? .max
     }
 
-    /// The accounts that may be current when a call asks; `nil` for none. A change that failed, was cancelled, or was in
-    /// progress during another change or the call itself, may have had no effect.
+    /// The accounts that may be current when a call asks; `nil` for none. A change that failed, was cancelled, or was
+    /// in progress during another change or the call itself, may have had no effect.
     fileprivate func possibleAccounts(at call: Call) -> Set<Int?> {
         let changes = calls.filter { other in
             guard other.life.process == call.life.process, other.position < call.end else { return false }

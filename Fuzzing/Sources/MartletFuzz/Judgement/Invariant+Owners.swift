@@ -192,8 +192,8 @@ extension Invariant {
 }
 
 extension Facts {
-    /// The session of a guest whom a call has registered, and the position at which it started. The call may return long
-    /// after that: it waits for the store.
+    /// The session of a guest whom a call has registered, and the position at which it started. The call may return
+    /// long after that: it waits for the store.
     fileprivate func start(ofGuest guest: Call) -> (family: Int, position: Int)? {
         guard case (let returned, .signedIn(let family))? = guest.response else { return nil }
         let reported = events.first { _, life, event in
@@ -297,16 +297,16 @@ extension Facts {
         emptyings.last { $0.life == life && elapsed(from: $0.position, to: position) > .zero }?.generation ?? 0
     }
 
-    /// Whether the network came back in an interval. If it did at its first moment, the process may hear of that later in
-    /// the same moment.
+    /// Whether the network came back in an interval. If it did at its first moment, the process may hear of that later
+    /// in the same moment.
     func hasReconnected(from first: Int, to last: Int) -> Bool {
         reconnections.contains { (first < $0 || time($0) == time(first)) && time($0) <= time(last) }
     }
 }
 
 extension Facts.Send {
-    /// Whether the process took the response although it came after the time limit: the device slept when it arrived. The
-    /// tokens may be as old as their request.
+    /// Whether the process took the response although it came after the time limit: the device slept when it arrived.
+    /// The tokens may be as old as their request.
     fileprivate func hasWaitedUnread(in facts: Facts) -> Bool {
         guard let delivered, abandoned == nil else { return false }
         return facts.time(delivered) - facts.time(position) > facts.script.requestLimit

@@ -448,8 +448,8 @@ extension Facts {
         }
     }
 
-    /// Whether a refresh leaves it in doubt whether the server has replaced a token: the token that it sent, or the next
-    /// one, which another process may have sent if this one had lost the lock or released it after a time limit.
+    /// Whether a refresh leaves it in doubt whether the server has replaced a token: the token that it sent, or the
+    /// next one, which another process may have sent if this one had lost the lock or released it after a time limit.
     fileprivate func isInDoubt(_ token: TokenName, because send: Send, at position: Int) -> Bool {
         let hasLockTrouble = store.hasLockTrouble(send, before: position)
         if send.token.next == token {

@@ -146,8 +146,8 @@ extension Facts {
         return (store.durable[TokenName(family: family, number: 0)] ?? .max) > response
     }
 
-    /// Whether a guest who could not be stored gives way to a user of another process, who may have been taken over from
-    /// a former library.
+    /// Whether a guest who could not be stored gives way to a user of another process, who may have been taken over
+    /// from a former library.
     fileprivate func givesWay(_ guest: Call) -> Bool {
         guard guest.isAutomatic, isStoredLate(guest) else { return false }
         return calls.contains { other in

@@ -9,7 +9,7 @@ import MartletGuests
     import Foundation
 #endif
 
-/// The clock of one process. All processes share the time, but a dead process is not woken.
+/// The clock of one process. All processes share the time, but in a dead process, a sleep throws `CancellationError`.
 struct ProcessClock: TimeSource {
     let time: ManualTimeSource
     let power: ProcessLife
@@ -53,7 +53,7 @@ struct SimulatedProcess: Sendable {
     private let world: World
 
     static let baseURL: BaseURL = "https://api.example.com"
-    /// Shared, because creating the decoders takes long and they do not matter here.
+    /// Shared, because creating the decoders takes a long time, and they do not matter here.
     static let config = NetworkConfig()
 
     init(_ launch: ProcessLaunch, _ world: World) {

@@ -8,10 +8,11 @@ struct Bounds {
     var exchanges = 2
 }
 
-// MARK: - What can happen next
+// MARK: - Possible choices
 
 extension World {
-    /// Each choice that is possible now, once: callers in the same situation are interchangeable.
+    /// The choices that are possible now. Each is listed once, because callers in the same situation are
+    /// interchangeable.
     func choices(_ bounds: Bounds) -> [Choice] {
         var choices: [Choice] = []
         if !disk.operations.isEmpty { addOutcomes(&choices) }
@@ -63,7 +64,7 @@ extension World {
             for which in Choice.Held.allCases where life.held(which) != nil {
                 choices.append(.asks(.replacement(which)))
             }
-            // Otherwise such a caller is like any other.
+            // Unless the newest token was rejected, a probing caller is like any other.
             if setting.hasProbes, let token = life.held(.newest)?.name,
                 rules[token.family].rejected.contains(token.number)
             {
@@ -114,7 +115,7 @@ extension World {
     }
 }
 
-// MARK: - What happens then
+// MARK: - Performing a choice
 
 extension World {
     func perform(_ choice: Choice) {

@@ -122,8 +122,8 @@ extension World {
         return rules.learn(session)
     }
 
-    /// The session of a call that is made now: that of the state, even while a sign-in is being saved. Zero if the state
-    /// shows none, and `nil` if the store has not been read.
+    /// The session of a call that is made now: that of the state, even while a sign-in is being saved. Zero if the
+    /// state shows none, and `nil` if the store has not been read.
     var owner: Int? {
         switch life.tokens.state {
         case .signedOut, .expired: 0

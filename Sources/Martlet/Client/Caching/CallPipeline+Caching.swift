@@ -17,7 +17,7 @@ extension CallPipeline {
         let isSafe = request.method.isSafe
         let isReading = request.method.isGetOrHead
         let control = CacheControl(request.headerFields)
-        // Even if the cache cannot answer such a call, it must not use the network.
+        // Even if the cache has no response for such a call, the call must not use the network.
         let refusal =
             isReading && control.contains("only-if-cached")
             ? ServerResponse(head: HTTPResponse(status: .gatewayTimeout), body: Data()) : nil

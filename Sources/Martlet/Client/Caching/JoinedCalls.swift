@@ -76,7 +76,7 @@ final class JoinedCalls: Sendable {
         return await flight.run(joined: joined) { await Self.$isInside.withValue(true) { await perform(close) } }
     }
 
-    /// The number of callers under way.
+    /// The number of callers that wait for a call.
     var waiting: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.flight.waiting } } }
 
     /// The number of calls so far that have joined another one.
@@ -112,7 +112,7 @@ extension NetworkClient {
             request: cookies?.adding(to: state.request, at: state.context.origin) ?? state.request,
             statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
             connectivityTimeout: endpoint.connectivityTimeout)
-        // An endpoint may compute its fields, so that another reading could give a request that does not match the key.
+        // An endpoint may compute its fields, so reading them again could give a request that does not match the key.
         let outcome = await calls.run(key) { [pipeline, call] close in
             do throws(NetworkError) {
                 let built = BuiltCall(state, cookieField: key.request.headerFields[.cookie], onOtherCookies: close)
@@ -126,7 +126,7 @@ extension NetworkClient {
     }
 
     private func mayJoin(_ call: OutgoingCall) -> Bool {
-        // Only interceptors know what they will send.
+        // Interceptors may change a request, so identical requests may differ when they are sent.
         !pipeline.hasInterceptors && call.monitor == nil && call.receiver == nil && call.body == nil
             && !JoinedCalls.isInside && !UnattendedSignIn.isUnderWay && tokens?.isRefreshingHere != true
             && !pipeline.slots.isHeldByHook

@@ -96,9 +96,9 @@ public struct NetworkConfig: Sendable {
     ///
     /// The client follows redirects itself, the same on every platform. 301 and 302 turn a POST into a GET, as browsers
     /// do; 303 turns everything but HEAD into a GET; 307 and 308 repeat the request with its body. A redirect to
-    /// another origin drops the token, and the cookies and all other sensitive header fields of the request. With a
-    /// ``CookieJar``, the next request carries the cookies that the jar has for its own URL. The client never follows a
-    /// redirect from `https` to `http`.
+    /// another origin drops the token, the cookies and all other sensitive header fields of the request, except the key
+    /// of ``IdempotencyKeys``. With a ``CookieJar``, the next request carries the cookies that the jar has for its own
+    /// URL. The client never follows a redirect from `https` to `http`.
     public var maximumRedirects = 10
     /// The largest number of requests under way to one origin. `nil` leaves the limit to the transport; values below 1
     /// count as 1. Token refreshes do not count, and never wait. A call that an interceptor makes through the same
@@ -109,16 +109,16 @@ public struct NetworkConfig: Sendable {
     /// If it is `nil`, such a call fails with ``NetworkError/signInRequired(_:)``.
     ///
     /// The client signs in once, however many calls wait for it. If the closure throws, the waiting calls fail with its
-    /// error. An error that is not a ``NetworkError`` arrives as ``NetworkError/interceptorFailed(_:_:)``. The next call
-    /// signs in again, unless the server has ended the session (``SessionState/expired(_:)``).
+    /// error. An error that is not a ``NetworkError`` arrives as ``NetworkError/interceptorFailed(_:_:)``. The next
+    /// call signs in again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
     ///
-    /// An automatic sign-in gives way to a user. If a user signs in or out while the closure runs, or has already signed
-    /// in through another process, the sign-ins of the closure fail with ``NetworkError/sessionChanged(_:)``. A user's
-    /// sign-in that was sent before the closure's, and finishes later, replaces the session that the closure has
+    /// An automatic sign-in gives way to a user. If a user signs in or out while the closure runs, or has already
+    /// signed in through another process, the sign-ins of the closure fail with ``NetworkError/sessionChanged(_:)``. A
+    /// user's sign-in that was sent before the closure's, and finishes later, replaces the session that the closure has
     /// started.
     ///
-    /// The closure makes its calls in its own task or in child tasks. A detached task that makes a call which requires a
-    /// session waits for the closure, so the closure must not wait for such a task.
+    /// The closure makes its calls in its own task or in child tasks. A detached task that makes a call which requires
+    /// a session waits for the closure, so the closure must not wait for such a task.
     ///
     /// A call that was made while no user was signed in gets the session that is current when the closure returns or
     /// throws, and keeps it. A call of a user's session never gets another: it fails with

@@ -1,8 +1,8 @@
 /// The owner of what a response leaves behind in a client: cookies, stored responses and results that calls share.
 ///
 /// It is determined once, when the call is made. Each sign-in, sign-out and expiry starts a new owner, and so does
-/// emptying the jar or the cache. Cookies and responses that arrive for an earlier owner are dropped. The session that a
-/// sign-in starts takes over the cookies that were set before it.
+/// emptying the jar or the cache. Cookies and responses that arrive for an earlier owner are dropped. The session that
+/// a sign-in starts takes over the cookies that were set before it.
 struct ResponseOwner: Hashable, Sendable {
     /// The number of the manager; `nil` for a client without one. All such clients share what they leave in a jar or a
     /// cache.

@@ -4,8 +4,8 @@ enum CookieSpace: Hashable, Sendable {
     case session(SessionID)
     /// The cookies of calls without a session, in one epoch of the manager with this number.
     case guest(Int?, epoch: Int)
-    /// The cookies of calls that were made in this epoch before the store was read. They belong to the session that was
-    /// in it. If there was none, they are those of calls without a session.
+    /// The cookies of calls that were made in this epoch before the store was read. If the store contained a session,
+    /// they belong to it. Otherwise they belong to calls without a session.
     case unread(Int?, epoch: Int)
     /// The cookies that one sign-in has received. Only the session that it starts gets them.
     case signIn(Int)
@@ -21,14 +21,15 @@ enum CookieSpace: Hashable, Sendable {
         }
     }
 
-    /// Whether expired cookies are kept: with them, a response to the sign-in removes cookies that were set before it.
+    /// Whether expired cookies are kept. An expired cookie of a sign-in removes a cookie that was set before the
+    /// sign-in.
     var keepsExpired: Bool {
         if case .signIn = self { true } else { false }
     }
 }
 
-/// Held by the work that a manager does at the end of a session. If the manager is released first, so is this object,
-/// and the jar knows that the end will not be reported.
+/// Retained by the closure that a manager runs when a session ends. If the manager is released first, this object is
+/// released too, which tells the jar that the end will not be reported.
 final class CookieFollower: Sendable {}
 
 /// The cookies of a jar.

@@ -1,6 +1,6 @@
 public import MartletJSON
 
-/// The faster decoder of the product MartletJSON, as ``NetworkConfig/decoder``.
+/// Makes the faster decoder of the product MartletJSON usable as ``NetworkConfig/decoder``.
 ///
 /// If the app has set no strategy for dates, a client reads them as `JSONDecoder.martlet` does.
 extension MartletJSONDecoder: ResponseDecoder {

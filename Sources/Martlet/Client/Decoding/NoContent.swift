@@ -1,7 +1,7 @@
 /// A response whose body does not matter. It decodes from any body, and from none.
 ///
-/// If the client has a ``NetworkConfig/envelope``, the body must not report a failure, and it must be neither a page, such
-/// as that of a network's login, nor half of a JSON object or array.
+/// If the client has a ``NetworkConfig/envelope``, the body must not report a failure, and it must be neither a page,
+/// such as that of a network's login, nor half of a JSON object or array.
 public struct NoContent: Decodable, Sendable, Hashable, EmptyBodyRepresentable {
     /// Creates the value.
     public init() {}

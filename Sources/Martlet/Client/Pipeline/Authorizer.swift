@@ -53,8 +53,8 @@ struct Authorization: Sendable {
         self.firstFailure = failure
     }
 
-    /// Makes the next attempt find a token. A token must not be used if it was taken for another origin, or before
-    /// interceptors or files took time.
+    /// Makes the next attempt find a token. The current token must not be used if it was taken for another origin, or
+    /// before interceptors or file access delayed the call.
     mutating func dropToken() {
         (credential, firstCredential) = (nil, nil)
     }
@@ -276,7 +276,7 @@ struct Authorizer: Sendable {
     ) throws(SessionError) {
         guard request.headerFields[tokens.scheme.header] == signed.headerFields[tokens.scheme.header] else {
             throw .refreshFailed(
-                RefreshError(.timedOut, description: "the interceptors took longer than the access token lives"))
+                RefreshError(.timedOut, description: "the access token expired while the interceptors ran"))
         }
         attachToken(to: &request, for: &call)
     }
@@ -306,10 +306,10 @@ struct Authorizer: Sendable {
         return tokens.scheme.token(in: request.headerFields) == attached.accessToken
     }
 
-    /// Notes whether an interceptor has put another credential in the place of the token. Then the response says
+    /// Detects whether an interceptor has put another credential in place of the token. If so, the response says
     /// nothing about the token. A token that an interceptor has moved elsewhere, or has put into another form within
-    /// its field, still counts. So does one that is nowhere in the fields: it may be in the body or in a signature. With
-    /// opaque tokens that live for seconds, the manager needs the rejections and acceptances of such calls.
+    /// its field, still counts. So does one that is nowhere in the fields: it may be in the body or in a signature.
+    /// With opaque tokens that live for seconds, the manager needs the rejections and acceptances of such calls.
     func noteReplacedToken(in request: HTTPRequest, for call: inout CallState) {
         guard call.context.stamp != nil, !carriesToken(request, for: call),
             let token = call.authorization.attached?.accessToken.reveal()
@@ -330,12 +330,12 @@ struct Authorizer: Sendable {
         call.context.stamp = nil
     }
 
-    /// Fails the attempt if its response rejects its token and the call may be replayed. It may if it has not been
-    /// replayed yet, or if there is a newer token by now. If the call allows no refresh, a rejection is a response like
-    /// any other.
+    /// Fails the attempt if its response rejects its token and the call may be replayed. A call may be replayed if it
+    /// has not been replayed yet, or if there is now a newer token. If the call allows no refresh, a rejection is a
+    /// response like any other.
     ///
-    /// At the first rejection, the request still holds its slot. The token is marked as rejected before the slot goes to
-    /// the next call, which must not go out with the same token.
+    /// At the first rejection, the request still holds its slot. The token is marked as rejected before the slot goes
+    /// to the next call, which must not go out with the same token.
     ///
     /// Only a successful response counts as an acceptance of the token. An error such as 404 or 503 may come from a
     /// part of the server that does not check tokens.
@@ -416,8 +416,8 @@ struct Authorizer: Sendable {
     }
 
     /// A probe tries a token that another endpoint has rejected, so it must be replayable. The response to a long
-    /// upload would come too late for the waiting calls. An endpoint that needs no token may accept any, and must not
-    /// perform a write without the user.
+    /// upload would come too late for the waiting calls. An endpoint that needs no token may ignore a rejected one and
+    /// perform the call without the user, so a write to it is never a probe.
     private func permission(of call: CallState) -> SessionStateMachine.ProbePermission {
         guard call.authorization.replays == 0, call.authorization.transferTime == nil, call.body?.isReplayable ?? true
         else { return .waits }

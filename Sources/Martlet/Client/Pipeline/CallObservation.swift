@@ -101,7 +101,7 @@ final class CallObservation: OutcomeReport {
     }
 
     func callWillRetry(_ context: RequestContext, after delay: Duration, dueTo error: NetworkError) {
-        // An interceptor may answer the next attempt, which then has no metrics.
+        // An interceptor may respond to the next attempt, which then has no metrics.
         state.withLock { $0.transfer = nil }
         let call = observed(context)
         report(.retrying(call, after: delay, dueTo: error))

@@ -22,8 +22,8 @@ extension CallPipeline {
     /// 1. ``NetworkConfig/headers``, unless the endpoint's path is an absolute URL of a third party, which is an origin
     ///    that is neither the base URL's nor trusted by the token manager.
     /// 2. ``Endpoint/headers``, which replace client fields of the same name.
-    /// 3. Defaults for fields that are still missing: `Accept`, `Accept-Encoding: identity` beside a `Range`, the body's
-    ///    `Content-Type`, `Expect` for a large body.
+    /// 3. Defaults for fields that are still missing: `Accept`, `Accept-Encoding: identity` beside a `Range`, the
+    /// body's    `Content-Type`, `Expect` for a large body.
     ///
     /// After that, ``RequestInterceptor/prepare(_:for:)`` may change them once for the call. Each attempt starts from
     /// the prepared fields and adds, in this order:

@@ -66,7 +66,7 @@ final class CallPipeline: Sendable {
             let length = await outgoing.body?.measured()
             call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }
         }
-        // Interceptors and files take time, and the token may change before they are done.
+        // Running interceptors and reading files takes time, and the token may change in between.
         if hasInterceptors || outgoing.body?.inspectsFiles == true { call.authorization.dropToken() }
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }
         do {
@@ -181,7 +181,7 @@ extension CallPipeline {
     }
 
     /// The start of a call that continues earlier work, such as the next connection of a stream.
-    /// - Parameter former: The owner of what the responses leave behind, taken when that work began.
+    /// - Parameter former: The owner of the cookies and stored responses, determined when that work began.
     func makeStart(
         _ requirement: AuthenticationRequirement, as owner: CallOwner, leaving former: ResponseOwner?
     ) -> CallStart {

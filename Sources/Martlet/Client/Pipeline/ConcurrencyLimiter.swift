@@ -102,12 +102,12 @@ final class ConcurrencyLimiter: Sendable {
         self.limit = limit
     }
 
-    /// - Parameter ours: The app's own limit, which has no reserve.
-    convenience init(of transport: any Transport, at ours: Int?) {
-        let reserve = ours == nil ? (transport as? any DeadlineTransport)?.reservePerConnection : nil
+    /// - Parameter appLimit: The app's own limit, which has no reserve.
+    convenience init(of transport: any Transport, at appLimit: Int?) {
+        let reserve = appLimit == nil ? (transport as? any DeadlineTransport)?.reservePerConnection : nil
         self.init(reservePerConnection: reserve ?? 0) { origin in
-            guard let ours else { return transport.parallelRequests(to: origin) }
-            return min(ours, transport.parallelRequests(to: origin) ?? ours)
+            guard let appLimit else { return transport.parallelRequests(to: origin) }
+            return min(appLimit, transport.parallelRequests(to: origin) ?? appLimit)
         }
     }
 

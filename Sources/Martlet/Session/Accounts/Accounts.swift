@@ -3,9 +3,9 @@
 /// Each account has its own ``TokenManager``, store and ``NetworkClient``, so sessions cannot mix: a call that starts
 /// for one account is signed, refreshed and replayed for that account, even if the current account changes.
 ///
-/// An account is named by any text that the app knows before the sign-in, such as the email address that the user types.
-/// If there is none until the server responds, use a new UUID. Names are compared byte by byte: texts that differ only in
-/// case are different accounts.
+/// An account is named by any text that the app knows before the sign-in, such as the email address that the user
+/// types. If there is none until the server responds, use a new UUID. Names are compared byte by byte: texts that
+/// differ only in case are different accounts.
 ///
 /// ```swift
 /// let accounts = Accounts(store: .files(service: "com.example.app")) { account, store in

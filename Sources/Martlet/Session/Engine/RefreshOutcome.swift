@@ -18,7 +18,7 @@ extension SessionStateMachine.RefreshOutcome {
     /// - Parameter wallClock: The time by this device's clock at which the tokens were received.
     init(_ result: Result<Tokens, any Error>, wallClock: Date) {
         switch result {
-        case .success(let tokens) where tokens.accessToken.isEmpty:
+        case .success(let tokens) where tokens.accessToken.trimmed.isEmpty:
             self = .transient(
                 RefreshError(.unreadableResponse, description: "the refresher has returned an empty access token"))
         case .success(let tokens):

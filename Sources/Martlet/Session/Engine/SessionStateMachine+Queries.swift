@@ -51,8 +51,8 @@ extension SessionStateMachine {
         session?.newest.record
     }
 
-    /// The current token, if it has not expired, for a caller whose refresh has failed. That one endpoint rejected the
-    /// token no longer matters.
+    /// The current token, if it has not expired, for a caller whose refresh has failed. The failure has cleared a
+    /// rejection by one endpoint, because other endpoints may still accept the token.
     func credential(
         despite failure: RefreshError, for owner: CallOwner, at now: Duration
     ) -> Result<Credential, SessionError> {
@@ -156,8 +156,8 @@ extension SessionStateMachine {
         if session == nil, case .expired(let reason, _) = absence, owner.session != nil, owner.epoch == epoch {
             return .expired(reason)
         }
-        // Of the calls without a session, only one that was made while the user was signed out may continue when a session
-        // starts. After an expiry, a call belongs to the session that has expired.
+        // Of the calls without a session, only one that was made while the user was signed out may continue when a
+        // session starts. After an expiry, a call belongs to the session that has expired.
         return owner.signInState == .signedOut ? nil : mismatch(with: owner)
     }
 }

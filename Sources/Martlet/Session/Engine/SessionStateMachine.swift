@@ -42,8 +42,8 @@ struct SessionStateMachine: Sendable {
     /// The highest position of a record or a mark that this process has read or written; `nil` if it has done neither.
     /// An empty store is at position zero.
     private var known: SessionOrder?
-    /// The generation of the last sign-in that another sign-in replaced before the store had confirmed its record. If no
-    /// known generation is higher, the order rests on the clock.
+    /// The generation of the last sign-in that another sign-in replaced before the store had confirmed its record. If
+    /// no known generation is higher, the order rests on the clock.
     private var unstoredGeneration: Int?
     /// The mark up to which sessions have ended, as far as this process knows. Records at or below it are ignored.
     private var mark: EndMark?
@@ -353,7 +353,7 @@ extension SessionStateMachine {
         revokeCurrent()
         endSession(.signedOut)
         let reach: SignOut = known == nil ? .anything(now) : .before(mayBeUnstored ? now : mark.order)
-        startEnding(mark, signOut: reach)
+        startEnding(mark, signOut: .widest(ending?.signOut, reach))
         emit(.signedOut(ended?.record.id))
     }
 

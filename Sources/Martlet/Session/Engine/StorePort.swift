@@ -1,5 +1,5 @@
 /// Reads and changes the manager's ``TokenStore``. Operations run one at a time, in order, and each is answered once,
-/// within the time limit.
+/// within the time limit, or two seconds later if the device has slept.
 ///
 /// The order matters: a write that was requested before a sign-out must run before the deletion, never after it. An
 /// operation that is not done in time is reported as failed. It still keeps its turn until it ends, because its old
@@ -38,9 +38,6 @@ final class StorePort: Sendable {
         }
     }
 
-    /// The additional time for an operation if the device has slept beyond the limit. Its answer may arrive now.
-    private static let wakeGrace = Duration.seconds(2)
-
     private let store: any TokenStore
     private let timeout: Duration
     private let limits: TimeLimits
@@ -70,7 +67,7 @@ final class StorePort: Sendable {
                     return !isAnswered
                 }
             }
-            let stopTimer = limits.schedule(after: timeout, graceAfterSleep: Self.wakeGrace) { [timeout] in
+            let stopTimer = limits.schedule(after: timeout, graceAfterSleep: TimeLimits.wakeGrace) { [timeout] in
                 guard answersFirst() else { return }
                 let limit = timeout.inSeconds.shortText
                 answer(Answer(StorageError(.unreachable, "the store did not respond within \(limit) s")))

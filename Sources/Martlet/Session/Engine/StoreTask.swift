@@ -98,6 +98,15 @@ extension SessionStateMachine {
             }
         }
 
+        /// The reach of two sign-outs in a row, the first of which is still pending.
+        static func widest(_ first: SignOut?, _ second: SignOut) -> SignOut {
+            guard let first else { return second }
+            let order = max(first.order, second.order)
+            if case .anything = first { return .anything(order) }
+            if case .anything = second { return .anything(order) }
+            return .before(order)
+        }
+
         func covers(_ order: SessionOrder, at wallClock: Date) -> Bool {
             guard order > self.order, case .anything = self else { return order <= self.order }
             // A sign-in of the future was made while the clock was ahead.

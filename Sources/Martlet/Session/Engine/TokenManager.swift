@@ -448,8 +448,8 @@ extension TokenManager {
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.
     ///
     /// During the backoff after a failure, the method throws that failure and sends nothing. One failure is tried again
-    /// at once: a 4xx that has a ``RefreshError/code`` and no `Retry-After`. The app may have done what the server asked
-    /// for.
+    /// at once: a 4xx that has a ``RefreshError/code`` and no `Retry-After`. The app may have done what the server
+    /// asked for.
     /// - Returns: The new tokens, or newer ones of the same session.
     /// - Throws: ``SessionError`` if the refresh failed.
     @discardableResult
@@ -522,7 +522,7 @@ extension TokenManager {
     }
 
     /// The owner of a sign-in that gives way to any other one, even to one that is being saved.
-    package var givingWayOwner: CallOwner {
+    package var automaticSignInOwner: CallOwner {
         signInOwner { $0.owner }
     }
 
@@ -1182,8 +1182,8 @@ extension TokenManager {
 
     /// - Returns: The lock; `nil` if the store has none or it failed, in which case the refresh continues without it.
     /// - Throws: An error if the lock is not acquired in time, if its file cannot be opened because the device is
-    ///   locked, or if the refresh is no longer needed. Another process may hold the lock, so the refresh must not
-    ///   continue.
+    ///   locked or because too many files are open, or if the refresh is no longer needed. Another process may hold the
+    ///   lock, so the refresh must not continue.
     private func acquireLock(for job: SessionStateMachine.RefreshJob) async throws(StorageError) -> (any HeldStoreLock)?
     {
         guard let lock = store.refreshLock else { return nil }
@@ -1226,7 +1226,7 @@ extension TokenManager {
         case .failure(let error):
             let error = StorageError(wrapping: error)
             // Another process may hold the lock, and be using the refresh token.
-            if error.kind == .locked || error.isMomentary { return .failure(error) }
+            if error.kind == .locked || error.isOutOfResources { return .failure(error) }
             publish(.storeLockFailed(error))
             return .success(nil)
         }
@@ -1240,7 +1240,7 @@ extension TokenManager {
         let running = RunningRefresher(of: owner)
         let refreshing = Self.refreshing.merging([ObjectIdentifier(self): running]) { $1 }
         return await Self.$refreshing.withValue(refreshing) {
-            await deliver(within: policy.attemptTimeout, by: limits, graceAfterSleep: Self.wakeGrace) {
+            await deliver(within: policy.attemptTimeout, by: limits, graceAfterSleep: TimeLimits.wakeGrace) {
                 [refresher, tokenEndpoint] in
                 // Do not send if the tokens of an earlier attempt have arrived late.
                 guard self.core.withLock({ $0.machine.isSending(job) }) else { throw CancellationError() }
@@ -1271,9 +1271,6 @@ extension TokenManager {
             return core.machine.refreshFinished(job, outcome, at: moment, tokensReceivedAt: received.uptime)
         }
     }
-
-    /// The additional time for a response if the time limit expired while the device slept.
-    private static let wakeGrace = Duration.seconds(2)
 
     /// Runs a step of a refresh whose result must not be lost, even if it arrives at or after the time limit. It runs
     /// at the priority of the most urgent waiter.

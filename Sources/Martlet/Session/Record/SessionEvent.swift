@@ -56,14 +56,16 @@
     /// The record of a session that has ended could not be deleted. The deletion is retried.
     case storeDeleteFailed(StorageError)
     /// The lock that keeps other processes from refreshing at the same time could not be acquired. The refresh goes on
-    /// without it, unless the store is locked, or the process has too many files open or too little memory.
+    /// without it, unless another process may hold it: if it was not acquired in time, if the device is locked, or if
+    /// the process has too many files open or too little memory.
     case storeLockFailed(StorageError)
     /// The system cannot notify this process when another process changes the record, for example because the user's
     /// inotify watches are used up.
     /// The manager checks the record every few seconds instead.
     case storeWatchFailed(StorageError)
     /// A user signed in or out before this process could read the store, or signed in twice while it could not be
-    /// written. The clock decides which sessions came before that and therefore end, including those of other processes.
+    /// written. The clock decides which sessions came before that and therefore end, including those of other
+    /// processes.
     case orderedByClock
     /// A sign-in replaced a record that could not be read, for example because a newer version wrote it.
     case replacedUnreadableRecord(StorageError)

@@ -29,7 +29,8 @@ public struct SessionPolicy: Sendable, Hashable {
     public var refreshTimeout: Duration = .seconds(30)
     /// The time for which the server accepts a refresh token that it has already replaced (RFC 9700, section 4.14.2).
     /// Set it if your server has such a grace period: after a lost response, the same refresh token is sent again at
-    /// once within this time. The default is zero: the token is sent again only after the backoff.
+    /// once within this time, unless the server has asked for a pause (`Retry-After`). The default is zero: the token
+    /// is sent again only after the backoff.
     public var rotationGrace: Duration = .zero
     /// The time for which another process may hold the refresh lock before it counts as dead. The default is 45 s. Use
     /// the same value in all processes. If you assign ``rotationGrace``, set this to less, or the grace period may be

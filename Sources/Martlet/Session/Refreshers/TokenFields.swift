@@ -64,8 +64,8 @@ public struct TokenFields: Sendable, Hashable {
     /// The usual containers and names.
     public static let automatic = TokenFields()
 
-    /// Reads the tokens from a response. Other members that cannot be represented, such as a number that is too large or
-    /// half a surrogate pair, are ignored: the response may contain the only copy of the tokens.
+    /// Reads the tokens from a response. Other members that cannot be represented, such as a number that is too large
+    /// or half a surrogate pair, are ignored: the response may contain the only copy of the tokens.
     /// - Throws: An error that describes the response if it contains no access token.
     public func tokens(from response: ServerResponse) throws -> Tokens {
         guard let json = JSONValue(salvaging: response.body) else {

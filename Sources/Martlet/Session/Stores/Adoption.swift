@@ -102,8 +102,8 @@ extension AdoptionJob {
     fileprivate var placeOfDeleted: String { place + " deleted" }
 }
 
-/// A store that adopts tokens when it is first read. While the place of the tokens cannot be read, because the device is
-/// locked, the store cannot be read either: it must not report that there is no session.
+/// A store that adopts tokens when it is first read. While the place of the tokens cannot be read, because the device
+/// is locked, the store cannot be read either: it must not report that there is no session.
 private final class AdoptingTokenStore: TokenStore {
     let store: AnyTokenStore
     private let job: AdoptionJob
@@ -130,6 +130,8 @@ private final class AdoptingTokenStore: TokenStore {
             if case .empty = reading, let failure = error as? StorageError, failure.kind == .locked {
                 return .unavailable(failure)
             }
+            // The store was locked or unplugged after the first reading. The next reading tries again.
+            if case .unavailable = reading { return reading }
             // Waiting would not help. The next launch tries again.
             isDone.withLock { $0 = true }
             onFailure(error)

@@ -95,9 +95,9 @@ extension TokenStore where Self == AnyTokenStore {
     ///   - storage: The storage of the session.
     ///   - key: The key of the session in the storage.
     ///   - folder: The folder of the lock files, the same in all processes that share the session; it is created when
-    ///     needed. `nil` if only one process uses the value. Without a folder, a sign-out replaces the value with a mark
-    ///     that contains neither a token nor a user. The Keychain keeps no mark, so tokens that are adopted for the
-    ///     first time after a sign-out sign their user in.
+    ///     needed. `nil` if only one process uses the value. Without a folder, a sign-out replaces the value with a
+    ///     mark that contains neither a token nor a user. The Keychain keeps no mark: if the app adopts former tokens
+    ///     (`MartletAdoption`) for the first time after a sign-out, they sign their user in again.
     public static func secure(_ storage: some SecureStorage, key: String, folder: String?) -> AnyTokenStore {
         AnyTokenStore(SecureTokenStore(storage: storage, key: key, folder: folder))
     }

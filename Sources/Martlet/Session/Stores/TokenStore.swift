@@ -40,7 +40,8 @@
 /// A store must guarantee the following:
 /// - ``read()`` distinguishes three outcomes. Return ``StoreReading/empty`` only if there is definitely no record: it
 ///   signs the user out. If the record cannot be read now, because the store is locked, unreachable or damaged, return
-///   ``StoreReading/unavailable(_:)``: the session stays, and the record is read again later.
+///   ``StoreReading/unavailable(_:)``: nothing is deleted, and the session stays. At the start, the manager rereads a
+///   locked or unreachable store automatically, and any other at the next call.
 /// - ``write(_:)`` and ``delete()`` change the record as a whole and return when the change would survive a crash.
 ///   After a crash there is the old record or the new one, never part of one.
 /// - A call never hangs. If the database does not respond, fail after a few seconds: ``read()`` returns
@@ -76,9 +77,10 @@ public protocol TokenStore: Sendable {
     /// Reads the record and changes it as `decide` says, while no other process can change it.
     ///
     /// The default implementation reads, then writes or deletes. That suffices if no other process uses the record.
-    /// - Parameter decide: Receives the current record and returns what to do with it. It may be called more than once,
-    ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's
-    ///   ``refreshLock``, so call it on a thread that may block, and hold no lock that this check needs.
+    /// - Parameter decide: Receives the current record, or the reason why it cannot be read, and returns what to do
+    ///   with it. Call it in both cases. It may be called more than once, for example if the transaction has to start
+    ///   over. It may check ``HeldStoreLock/isHeld`` of the store's ``refreshLock``, so call it on a thread that may
+    ///   block, and hold no lock that this check needs.
     /// - Returns: The record before the change.
     /// - Throws: ``StorageError`` or another error if the change fails. The record is unchanged.
     @discardableResult

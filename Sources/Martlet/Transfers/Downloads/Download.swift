@@ -26,8 +26,8 @@ public struct DownloadOptions: Sendable, Hashable {
     /// too. If no user is signed in, or the client has no ``TokenManager``, the request must have the same credentials:
     /// cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
     ///
-    /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` followed by a number, until a
-    /// download to the path succeeds or ``NetworkClient/discardPartialDownload(to:)`` is called. Nothing is
+    /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` followed by a hexadecimal number,
+    /// until a download to the path succeeds or ``NetworkClient/discardPartialDownload(to:)`` is called. Nothing is
     /// kept if parts of the file were received with different credentials. Without a user, nothing is kept either once
     /// the app has emptied the client's jar or cache. Kept bytes are not flushed to the disk: after a power failure,
     /// only a `check` proves that they are intact.

@@ -11,8 +11,8 @@ extension DownloadReceiver {
         /// The position from which the current attempt asked for the rest; `nil` if it asked for the whole file.
         var requestedOffset: Int64?
         var endpointSetsRange = false
-        /// Whether the next attempt must request the whole file: the server's response does not continue the kept bytes,
-        /// or they belong to other credentials.
+        /// Whether the next attempt must request the whole file: the server's response does not continue the kept
+        /// bytes, or they belong to other credentials.
         var mustRestart = false
         /// The fingerprint of the credentials of the current attempt; `nil` if the account alone identifies the owner
         /// of the bytes.

@@ -121,8 +121,8 @@ public struct MultipartForm: Sendable {
     ///     more or fewer bytes, the call fails with ``NetworkError/invalidRequest(_:reason:)``.
     ///   - name: The name of the field.
     ///   - filename: The file name. Without one, servers treat the part as a plain field.
-    ///   - contentType: The media type. If `nil`, the `Content-Type` in `headers`; without that, the type is guessed from
-    ///     the extension of `filename`, and otherwise is `application/octet-stream`.
+    ///   - contentType: The media type. If `nil`, the `Content-Type` in `headers`; without that, the type is guessed
+    ///     from the extension of `filename`, and otherwise is `application/octet-stream`.
     ///   - headers: Additional header fields of the part.
     public mutating func append(
         stream open: @escaping @Sendable () throws -> ByteStream, length: Int64?, named name: String,
@@ -140,8 +140,8 @@ public struct MultipartForm: Sendable {
     ///   - length: The exact number of bytes, or `nil` to send the whole form without a length.
     ///   - name: The name of the field.
     ///   - filename: The file name. Without one, servers treat the part as a plain field.
-    ///   - contentType: The media type. If `nil`, the `Content-Type` in `headers`; without that, the type is guessed from
-    ///     the extension of `filename`, and otherwise is `application/octet-stream`.
+    ///   - contentType: The media type. If `nil`, the `Content-Type` in `headers`; without that, the type is guessed
+    ///     from the extension of `filename`, and otherwise is `application/octet-stream`.
     ///   - headers: Additional header fields of the part.
     public mutating func append<Chunks: AsyncSequence & Sendable>(
         singleUse chunks: Chunks, length: Int64? = nil, named name: String, filename: String? = nil,

@@ -211,6 +211,9 @@ extension TransferMonitor {
             guard state.isFinished else { return }
             (state.attempt, state.isFinished) = (0, false)
             (state.sent, state.received) = (TransferCount(), TransferCount())
+            (state.publishedSent, state.publishedReceived) = (TransferCount(), TransferCount())
+            // Late counts of the former call no longer have the current pass.
+            state.pass += 1
         }
     }
 

@@ -20,7 +20,7 @@
             }
             self = Self.refined(error, hasHead: hasHead) ?? Self.general(error, host: host)
             if Self.isUndecodable(error), let reason = codings?.unsupportedReason { self = .invalidResponse(reason) }
-            // A network that goes away during the exchange looks like one that was never there.
+            // The error is the same whether the network was lost during the exchange or was missing from the start.
             if case .offline = self, hasHead || hasSent { self = .connectionLost("the network went away") }
         }
 
@@ -39,7 +39,7 @@
             case .cancelled:
                 .connectionLost("the session was invalidated")
             case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
-                .tlsFailed("the server's certificate is not trusted, or for another host")
+                .tlsFailed("the server's certificate is not trusted, or is for another host")
             case .serverCertificateHasBadDate, .serverCertificateNotYetValid:
                 .tlsFailed("the server's certificate is not valid at this time")
             case .clientCertificateRejected, .clientCertificateRequired:

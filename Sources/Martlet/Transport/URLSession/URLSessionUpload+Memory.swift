@@ -4,7 +4,7 @@
     internal import MartletLibc
 
     extension URLSessionExchanges {
-        /// The number of uploaded bytes after which the allocator returns free memory.
+        /// The number of uploaded bytes after which the allocator is asked to return free memory to the system.
         private static let trimInterval: Int64 = 32 << 20
 
         func urlSession(

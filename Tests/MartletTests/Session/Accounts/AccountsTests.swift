@@ -52,7 +52,8 @@ import Testing
         let made = Locked<[String: Int]>([:])
         let accounts = Accounts(store: .inMemory) { account, store in
             made.withLock { $0[account, default: 0] += 1 }
-            // Slow enough for the other tasks to ask at the same time. On a loaded machine, a yield takes a millisecond.
+            // Slow enough for the other tasks to ask at the same time. On a loaded machine, a yield takes a
+            // millisecond.
             for _ in 0..<20 { sched_yield() }
             return Self.manager(store, StubTransport { _ in .status(404) })
         }

@@ -95,6 +95,21 @@ import Testing
         #expect(machine.currentRecord == later)
     }
 
+    @Test("a second sign-out in a row does not narrow the first one, which is pending") func signOutTwice() {
+        var machine = signedIn()
+        let wallClock = SessionStateMachine.wallClock
+        machine.signedIn(
+            StoredSession(id: SessionID(), generation: machine.makeGeneration(at: wallClock), tokens: .fresh(2)),
+            deadlines: nil, by: 1)
+        // The first write is under way. Another process has signed in since, and its user signs out here, twice.
+        let other = StoredSession(
+            id: SessionID(), generation: StoredSession.generation(at: wallClock.addingTimeInterval(10)),
+            tokens: .fresh(3))
+        for delay in [20.0, 21] { machine.signedOut(at: wallClock.addingTimeInterval(delay)) }
+        #expect(machine.answer(.end, .found(other)).ends)
+        #expect(machine.session == nil)
+    }
+
     /// A store whose lock cannot be acquired.
     private struct UnlockableStore: TokenStore {
         struct Lock: StoreLock {
@@ -114,7 +129,7 @@ import Testing
     @Test(
         "a process with too many open files to take its lock sends no refresh token, which another may be using",
         arguments: [true, false])
-    func momentaryLockFailure(isMomentary: Bool) async throws {
+    func tooManyOpenFiles(isMomentary: Bool) async throws {
         errno = isMomentary ? EMFILE : EACCES
         let failure = StorageError(couldNot: "lock", "/locks/session.lock", nil)
         let app = try await App.signedIn(store: UnlockableStore(failure: failure))

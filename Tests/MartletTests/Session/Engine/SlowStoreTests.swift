@@ -139,6 +139,23 @@ private final class StuckStore: TokenStore {
         #expect(try await tokens.validTokens().accessToken == record.tokens.accessToken)
     }
 
+    @Test("its answer counts if it arrives when the device wakes, although the time limit has passed")
+    func answerAfterSleep() async throws {
+        let user = Gate()
+        let time = ManualTimeSource()
+        let record = StoredSession(id: SessionID(), tokens: .fresh(1))
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: PromptingStore(record: record, user: user),
+            refresher: .json(path: "/auth/refresh"), transport: StubTransport { _ in .status(404) }, time: time)
+        let caller = Task { try await tokens.validTokens().accessToken }
+        await user.waitForArrivals()
+        await time.waitForSleepers()
+        time.advance(by: SessionPolicy().storeTimeout + .seconds(60))
+        await time.waitForSleepers()
+        user.open()
+        #expect(try await caller.value == record.tokens.accessToken)
+    }
+
     @Test("a sign-in returns if its record is not written in time, and the record is written later") func lateWrite()
         async throws
     {

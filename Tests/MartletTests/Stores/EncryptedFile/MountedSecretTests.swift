@@ -160,7 +160,7 @@
                 symlink(folder.path + "/a", folder.path + "/b")
                 mkdir(folder.path + "/folder", 0o755)
                 #expect(
-                    await failure(of: .mountedSecret(at: folder.path + "/a"))?.description.hasSuffix("circle") == true)
+                    await failure(of: .mountedSecret(at: folder.path + "/a"))?.description.hasSuffix("loop") == true)
                 #expect(await failure(of: .mountedSecret(at: folder.path + "/folder"))?.kind == .unreachable)
             }
         }

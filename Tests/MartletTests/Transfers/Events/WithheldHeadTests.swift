@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Streams over a transport that withholds the head of a response", .timeLimit(.minutes(10)))
 struct WithheldHeadTests {
-    /// Like Apple's URLSession, reports the head of a response whose type it wants to check only when 512 bytes of the body
-    /// have arrived, or its end. The body goes on when the test says so.
+    /// Like Apple's URLSession, reports the head of a response whose type it wants to check only when 512 bytes of the
+    /// body have arrived, or its end. The body goes on when the test says so.
     private final class Server: Transport {
         let time = ManualTimeSource()
         private let headers: HTTPFields

@@ -72,9 +72,9 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// For the token endpoint of a user pool's domain, use ``oauth2(path:client:sendsJSON:sessionEnd:)`` with
     /// `/oauth2/token`.
     ///
-    /// If the user pool remembers devices, a refresh needs the key of the device. It is sent if the tokens have it as an
-    /// additional field with the name `DeviceKey` (``Tokens/additionalFields``): add it to the tokens of a sign-in that
-    /// has confirmed the device.
+    /// If the user pool remembers devices, a refresh needs the key of the device. It is sent if the tokens have it as
+    /// an additional field with the name `DeviceKey` (``Tokens/additionalFields``): add it to the tokens of a sign-in
+    /// that has confirmed the device.
     ///
     /// Source:
     /// <https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_GetTokensFromRefreshToken.html>
