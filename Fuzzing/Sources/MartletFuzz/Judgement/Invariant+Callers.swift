@@ -119,11 +119,11 @@ extension Invariant {
             if isChanging || facts.standings(in: call.life, from: call.position, to: position).contains(.signedOut) {
                 continue
             }
-            // A process that is killed in that moment reports nothing more.
+            if call.situation == .unknown, facts.store.hasLeft(session, from: since, to: position) { continue }
+            // A process that is killed in that moment reports nothing more. The session may have ended before the call,
+            // if the process read the store slowly.
             let isKilled = facts.store.deaths[call.life].map { facts.holds($0, at: position) } ?? false
-            if call.situation == .unknown || isKilled, facts.store.hasLeft(session, from: since, to: position) {
-                continue
-            }
+            if isKilled, facts.store.record(at: position)?.family != session { continue }
             return "call \(call.number) was told that no user is signed in, but the user of session \(session) is"
         }
         return nil

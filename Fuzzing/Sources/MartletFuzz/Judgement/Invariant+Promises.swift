@@ -211,8 +211,9 @@ extension Facts {
             let tokens = own.count { position, _, event in
                 position > call.position && holds(position, at: call.end) && event.bringsTokens
             }
-            return tokens >= 2 || time(call.end) - time(call.position) >= .seconds(lifetime)
-                || script.interceptor != .none && time(call.end) - time(call.position) >= .seconds(lifetime) / 10
+            let waited = time(call.end) - time(startOfSharedRequest(of: call))
+            return tokens >= 2 || waited >= .seconds(lifetime)
+                || script.interceptor != .none && waited >= .seconds(lifetime) / 10
         // The store may not confirm an expiry, until it does or has other tokens.
         case .storage:
             let isOpen = sends.contains { send in
