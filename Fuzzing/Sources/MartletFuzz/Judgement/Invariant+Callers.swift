@@ -439,7 +439,9 @@ extension Invariant {
                     return "request \(call.number) was sent again after \(count) rejections of its token"
                 }
             }
-            started[call.number] = started[call.number] ?? facts.time(position)
+            // The attempt may have begun before a jump of the clock.
+            let start = facts.time(position) - facts.jump(before: position)
+            started[call.number] = started[call.number] ?? start
             // A response may arrive at the moment when the process stops waiting for it.
             let limit = started[call.number].map { $0 + .seconds(30) }
             if exchange.status != 307 { started[call.number] = nil }

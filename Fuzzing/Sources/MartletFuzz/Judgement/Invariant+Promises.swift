@@ -272,6 +272,11 @@ extension Facts {
             $0.life != call.life && $0.old?.family == call.family && call.position < $0.position && $0.position < end
         }
         if call.family != nil, isEndedElsewhere { return true }
+        // An automatic sign-in gives way to an ending in another process.
+        let hasEnding = store.changes.contains {
+            $0.life != call.life && $0.new == nil && call.position < $0.position && $0.position < end
+        }
+        if call.isAutomatic, hasEnding { return true }
         let standings = standings(in: call.life)
         return zip(standings, standings.dropFirst()).contains { former, next in
             next.position > call.position && holds(next.position, at: end) && next.possible != former.possible

@@ -174,6 +174,7 @@ extension Invariant {
             let hasCause = refusals.contains { refusal in
                 earlier.contains { facts.isInDoubt(refusal.token, because: $0, at: position) }
                     || facts.isJournaled(refusal, in: life, at: position)
+                    || facts.store.lostLockAfterJournal(of: refusal)
             }
             if hasCause { continue }
             return "process \(life.process) lost a rotation of session \(family) without a cause"
@@ -197,7 +198,8 @@ extension Invariant {
             let isAdopted = facts.store.changes.contains {
                 $0.position < position && $0.life != life && $0.old?.family == family && $0.new == nil
             }
-            if isAdopted { continue }
+            // So did one that has expired a later session, if the process has read only that mark.
+            if isAdopted || facts.hasReadExpiry(of: family, in: life, before: position) { continue }
             // The journal was not written or not read.
             if facts.hasTrouble(spender.life, from: spender.prepared, to: spender.position)
                 || facts.hasTrouble(life, from: refusal.prepared, to: refused.position)

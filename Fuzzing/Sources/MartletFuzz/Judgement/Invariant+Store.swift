@@ -157,22 +157,34 @@ extension Facts {
         }
     }
 
-    /// Whether a process could not write its sign-in, ordered it by its clock after a later one, and reported that. The
-    /// clock had been set back between the two.
+    /// Whether a process could not write its sign-in, and ordered it by its clock after a later one. The clock had been
+    /// set back between the two. The process reported that, or had signed out of a session that was never stored.
     fileprivate func isOrderedByWrongClock(_ call: Call, _ later: Int, _ change: StoreHistory.Change) -> Bool {
         guard let other = start(of: later) else { return false }
         let isTold = events.contains { position, life, event in
             life == call.life && event == .orderedByClock && call.position < position && position < change.position
         }
-        return isTold && setbacks.contains { clockReading(of: call) < $0 && $0 < other.position }
+        let hasSignedOutUnstored = calls.contains { ending in
+            guard ending.life == call.life, ending.kind == .signOut, ending.position < call.position
+            else { return false }
+            return formerSignIn(before: ending).map(isStoredLate) ?? false
+        }
+        return (isTold || hasSignedOutUnstored)
+            && setbacks.contains { clockReading(of: call) < $0 && $0 < other.position }
     }
 
     /// The position at which the clock gave a sign-in or sign-out its place in the order. If the process could not
-    /// store its former sign-in, that is the one of the former.
+    /// store its former sign-ins, that is the one of the first of them.
     private func clockReading(of call: Call) -> Int {
-        let former = calls.last { $0.life == call.life && $0.startsSession && $0.position < call.position }
-        guard let former, isStoredLate(former) else { return call.position }
-        return former.position
+        guard let former = formerSignIn(before: call), isStoredLate(former) else { return call.position }
+        return clockReading(of: former)
+    }
+
+    /// The last sign-in of a process that got tokens before another call.
+    private func formerSignIn(before call: Call) -> Call? {
+        calls.last {
+            $0.life == call.life && $0.startsSession && $0.family != nil && $0.position < call.position
+        }
     }
 
     /// Whether a process has reported that only its clock ordered a sign-in or sign-out.

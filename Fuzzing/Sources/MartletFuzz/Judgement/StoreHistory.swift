@@ -228,6 +228,18 @@ extension StoreHistory {
         send.lock == .lost
     }
 
+    /// Whether a process lost its lock between its journal of a token and its request: the new holder may have sent the
+    /// token, too.
+    func lostLockAfterJournal(of send: Facts.Send) -> Bool {
+        let journal = operations.first {
+            $0.life == send.life && $0.written == send.token && $0.writesJournal && $0.requested < send.position
+        }
+        guard let journal else { return false }
+        return losses.contains {
+            $0.life == send.life && journal.requested < $0.position && $0.position < send.position
+        }
+    }
+
     /// The operations that stored a journal of a token before a position, if the journal had not been removed by then.
     func journals(of token: TokenName, before position: Int) -> [Operation] {
         let writes = operations.filter { $0.written == token && $0.requested < position }
