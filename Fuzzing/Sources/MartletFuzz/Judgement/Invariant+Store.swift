@@ -195,14 +195,16 @@ extension Facts {
     }
 
     /// Whether only the clock ordered a sign-in and an earlier ending that covers it. One of the two had read nothing
-    /// and had reported that. The clock was set back between the two, or they happened in the same millisecond.
+    /// and had reported that, or the ending was a sign-out of a session that was never stored. The clock was set back
+    /// between the two, or they happened in the same millisecond.
     func isEndedByWrongClock(_ family: Int) -> Bool {
         guard let start = start(of: family) else { return false }
         let isTold = hasReplacedUnreadableRecord(start)
         // A sign-in is ordered when its response arrives.
         let arrival = start.arrived ?? start.position
         return calls.contains { ending in
-            guard ending.kind.endsSessions, isTold || isOrderedByClock(ending) else { return false }
+            let isUnstored = ending.kind == .signOut && formerSignIn(before: ending).map(isStoredLate) ?? false
+            guard ending.kind.endsSessions, isTold || isUnstored || isOrderedByClock(ending) else { return false }
             if setbacks.contains(where: { clockReading(of: ending) < $0 && $0 < arrival }) { return true }
             return isTold && ending.life != start.life && time(ending.arrived ?? ending.position) == time(arrival)
         }
