@@ -93,16 +93,23 @@ package struct Location: Sendable, Hashable {
                         + "Servers resolve them even if they are encoded. Remove them."
                 )
             }
-            let base = self.path.hasSuffix("/") ? String(self.path.dropLast()) : self.path
-            result.path =
-                encoded.isEmpty
-                ? (base.isEmpty ? "/" : self.path) : base + (encoded.hasPrefix("/") ? "" : "/") + encoded
+            if !encoded.isEmpty { result.path = Self.joining(self.path, encoded) }
         }
         if !query.isEmpty {
             let own = result.query.flatMap { $0.isEmpty ? nil : $0 + "&" } ?? ""
             result.query = own + query.encoded
         }
         return result
+    }
+
+    /// Joins two paths with one slash. Each call does this, so it looks at bytes instead of characters.
+    private static func joining(_ base: String, _ path: String) -> String {
+        let slash = UInt8(ascii: "/")
+        switch (base.utf8.last == slash, path.utf8.first == slash) {
+        case (true, true): return base.utf8.count == 1 ? path : String(Substring(base.utf8.dropLast())) + path
+        case (false, false): return base + "/" + path
+        case (true, false), (false, true): return base + path
+        }
     }
 
     /// Throws if this URL is not below another one.

@@ -7,7 +7,7 @@ extension HTTPFields {
         var fields = client
         for field in endpoint { fields[field.name] = nil }
         for field in endpoint { fields.append(field) }
-        if let accept, fields[.accept] == nil { fields[.accept] = accept }
+        if let accept, !fields.contains(.accept) { fields[.accept] = accept }
         return fields
     }
 }

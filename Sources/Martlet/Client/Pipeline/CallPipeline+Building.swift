@@ -69,7 +69,7 @@ extension CallPipeline {
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
             headerFields: .merged(client: clientFields, endpoint: endpoint.headers, accept: call.accept))
         // A range of a compressed representation cannot be decompressed.
-        if request.headerFields[.range] != nil, request.headerFields[.acceptEncoding] == nil {
+        if request.headerFields.contains(.range), !request.headerFields.contains(.acceptEncoding) {
             request.headerFields[.acceptEncoding] = "identity"
         }
         authorizer?.markField(in: &request.headerFields)
@@ -96,7 +96,7 @@ extension CallPipeline {
         }
         call.context.outgoing = prepared
         call.authorization.transferTime = config.transferTime(of: prepared)
-        if let type = prepared.contentType, call.request.headerFields[.contentType] == nil {
+        if let type = prepared.contentType, !call.request.headerFields.contains(.contentType) {
             call.request.headerFields[.contentType] = type
         }
         call.expectation.update(&call.request.headerFields, isWanted: mayExpectContinue(prepared))

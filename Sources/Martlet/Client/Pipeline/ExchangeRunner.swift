@@ -202,7 +202,7 @@ struct Exchange {
     }
 
     private mutating func redirect(by head: HTTPResponse, _ call: CallState) throws(Redirect.Refusal) -> Redirect? {
-        guard runner.config.maximumRedirects > 0, head.headerFields[.location] != nil else { return nil }
+        guard runner.config.maximumRedirects > 0, head.headerFields.contains(.location) else { return nil }
         runner.authorizer?.markCredentials(in: &request, of: call)
         // A server that repeats the request elsewhere must still perform it only once.
         return try Redirect(
