@@ -149,9 +149,15 @@ extension Invariant {
                 facts.store.deaths[call.life].map({ facts.time($0) > facts.time(end) }) ?? true
             else { continue }
             let isStarted = facts.events.contains { position, life, event in
-                guard life == call.life, case .refreshStarted(let stamp, _) = event else { return false }
+                guard life == call.life, facts.holds(position, at: end) else { return false }
+                let stamp: SessionStamp
+                switch event {
+                case .refreshStarted(let former, _): stamp = former
+                // A call that waited for the token gets it even if the store saved it only near its expiry.
+                case .refreshSucceeded(let new) where position > call.position: stamp = new
+                default: return false
+                }
                 return stamp.rotation == token.number && facts.family(of: stamp.session) == token.family
-                    && facts.holds(position, at: end)
             }
             if !isStarted { return "call \(call.number) got \(token.text) near its expiry, and started no refresh" }
         }
