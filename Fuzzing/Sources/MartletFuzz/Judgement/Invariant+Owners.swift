@@ -125,7 +125,7 @@ extension Invariant {
         rule: "A guest whom a call registers does not replace a user who has signed in since the closure began."
     ) { facts in
         for guest in facts.calls where guest.isAutomatic {
-            guard let (family, end) = facts.start(ofGuest: guest) else { continue }
+            guard let (family, end) = facts.start(by: guest) else { continue }
             let user = facts.calls.last { call in
                 guard call.life == guest.life, !call.isAutomatic, call.startsSession,
                     case (let position, .signedIn)? = call.response
@@ -140,17 +140,19 @@ extension Invariant {
         return nil
     }
 
-    static let signOutsEndGuests = Invariant(
-        rule: "A guest whom a call registers does not sign in after a sign-out that came later than the call."
+    static let signOutsEndSignIns = Invariant(
+        rule: "A login, or the registration of a guest, does not sign in after a sign-out that came later than it."
     ) { facts in
-        for guest in facts.calls where guest.isAutomatic {
-            guard let (family, end) = facts.start(ofGuest: guest) else { continue }
+        for signIn in facts.calls where signIn.kind == .login || signIn.isAutomatic {
+            guard let (family, end) = facts.start(by: signIn) else { continue }
             let signOut = facts.calls.first {
-                $0.life == guest.life && $0.kind == .signOut && guest.position < $0.position
-                    && $0.position < guest.arrived ?? 0 && facts.elapsed(from: $0.position, to: end) > .zero
+                $0.life == signIn.life && $0.kind == .signOut && signIn.position < $0.position
+                    && (signIn.isAutomatic || facts.elapsed(from: signIn.position, to: $0.position) > .zero)
+                    && $0.position < signIn.arrived ?? 0 && facts.elapsed(from: $0.position, to: end) > .zero
             }
             guard let signOut else { continue }
-            return "session \(family) of a guest has started, although call \(signOut.number) has signed out since"
+            return "session \(family) of call \(signIn.number) has started, although call \(signOut.number) has "
+                + "signed out since"
         }
         return nil
     }
@@ -192,12 +194,12 @@ extension Invariant {
 }
 
 extension Facts {
-    /// The session of a guest whom a call has registered, and the position at which it started. The call may return
-    /// long after that: it waits for the store.
-    fileprivate func start(ofGuest guest: Call) -> (family: Int, position: Int)? {
-        guard case (let returned, .signedIn(let family))? = guest.response else { return nil }
+    /// The session that a sign-in has started, and the position at which it started. The call may return long after
+    /// that: it waits for the store.
+    fileprivate func start(by signIn: Call) -> (family: Int, position: Int)? {
+        guard case (let returned, .signedIn(let family))? = signIn.response else { return nil }
         let reported = events.first { _, life, event in
-            guard life == guest.life, case .signedIn(let stamp) = event else { return false }
+            guard life == signIn.life, case .signedIn(let stamp) = event else { return false }
             return self.family(of: stamp.session) == family
         }
         return (family, min(reported?.position ?? returned, returned))

@@ -6,7 +6,7 @@ struct Invariant: Sendable {
 
     static let all = [
         everyCallReturns, cancelledAtOnce, validTokensAreHandedOut, unavailableIsNotSignedOut,
-        guestsGiveWay, signOutsEndGuests, guestsSpareUnreadUsers, requestsKeepTheirSession, callsKeepTheirSession,
+        guestsGiveWay, signOutsEndSignIns, guestsSpareUnreadUsers, requestsKeepTheirSession, callsKeepTheirSession,
         callersGetTheirToken, expiredTokensAreNotSent, responsesStayWithTheirUser, cookiesStayWithTheirUser,
         downloadsStayWithTheirUser, emptiedClientsKeepNothing,
         adoptionsComeFirst, formerTokensAreKept,

@@ -129,6 +129,18 @@ struct Script: Sendable {
         if last.isTrue(inPercent: 18) { forbidRefreshes(toAll: last.isTrue(inPercent: 25), &last) }
         // Only Martlet's own stores adopt tokens, and they all keep marks.
         keepsMark = isShared || former != nil || last.isTrue(inPercent: 50)
+        var fickle = SeededGenerator(seed: seed ^ 0x61D3_4E0B)
+        if fickle.isTrue(inPercent: 6) { withdrawFirstLogins(&fickle) }
+    }
+
+    /// Makes users log in and sign out before the server has answered, while the store may still be unread.
+    private mutating func withdrawFirstLogins(_ dice: inout SeededGenerator) {
+        isSlow = true
+        for process in processes.indices {
+            let login = Step(wait: .zero, what: .login)
+            let signOut = Step(wait: dice.pick([.milliseconds(5), .milliseconds(20)]), what: .signOut)
+            processes[process][0].callers += [[login], [signOut]]
+        }
     }
 
     /// A slow disk or server often exceeds the shorter leases, so that another process takes over the lock.

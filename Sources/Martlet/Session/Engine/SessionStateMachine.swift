@@ -32,9 +32,12 @@ struct SessionStateMachine: Sendable {
     private var fallbackProbers: Set<WaiterID> = []
     /// Whether the delay before the next probe is running. There is at most one.
     private var awaitsProbe = false
-    /// The number of sign-ins and sign-outs that this process has made or noticed. A step that started in an earlier
-    /// epoch must not take effect.
+    /// The number of sign-ins and sign-outs that this process has made, noticed or been asked for. A step that started
+    /// in an earlier epoch must not take effect.
     private(set) var epoch = 0
+    /// The epoch that began with the last sign-in or sign-out that has taken effect. An answer of the store to an
+    /// earlier task is outdated.
+    private var changeEpoch = 0
     /// The epoch that began with the last sign-in of this process.
     private(set) var signInEpoch = 0
     /// The epoch that began with the last change that was no unattended sign-in.
@@ -339,6 +342,14 @@ extension SessionStateMachine {
         start.map { $0 >= attendedEpoch } ?? true
     }
 
+    /// The user signs out, but the store must be read first: the record contains the tokens to revoke. The calls and
+    /// sign-ins that have begun end now.
+    mutating func signOutRequested() {
+        guard isUnread else { return }
+        epoch += 1
+        attendedEpoch = epoch
+    }
+
     /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.
     mutating func signedOut(at wallClock: Date) {
         let ended = session
@@ -391,6 +402,7 @@ extension SessionStateMachine {
     /// Ends the session because the signed-in user changes, and resumes the callers that wait for it.
     private mutating func endSession(_ error: SessionError, isUnattended: Bool = false) {
         epoch += 1
+        changeEpoch = epoch
         if !isUnattended { attendedEpoch = epoch }
         if session != nil {
             resumeWaiters(.failure(error))
@@ -930,7 +942,7 @@ extension SessionStateMachine {
         if answer.failure != nil { noteRemoval(by: answer.decision) }
         // A write that an earlier sign-in requested may have stored the record of this one.
         if let session, answer.snapshot.reading.contains(session.record.id) { self.session?.base = .stored }
-        if answer.decision.epoch == epoch { raiseSession(above: answer.decision) }
+        if isCurrent(answer.decision) { raiseSession(above: answer.decision) }
         if answer.failure == nil, case .write(let record) = answer.decision.update {
             learn(.found(record))
             endWrittenSession(record, in: answer.decision.epoch)
@@ -940,7 +952,7 @@ extension SessionStateMachine {
             return preparationAnswered(job, answer, at: moment)
         }
         // A later sign-in or sign-out has started a task of its own.
-        guard answer.decision.epoch == epoch else { return answeredInLaterEpoch(task, answer) }
+        guard isCurrent(answer.decision) else { return answeredInLaterEpoch(task, answer) }
         switch task {
         case .read: readingAnswered(answer.snapshot)
         case .write: writeAnswered(answer)
@@ -954,7 +966,10 @@ extension SessionStateMachine {
         if answer.failure == nil, answer.snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
     }
 
-    /// A task was answered after a sign-in or a sign-out had changed the epoch.
+    /// Whether no sign-in and no sign-out has taken effect since a decision.
+    private func isCurrent(_ decision: StoreDecision) -> Bool { decision.epoch >= changeEpoch }
+
+    /// A task was answered after a sign-in or a sign-out had taken effect.
     private mutating func answeredInLaterEpoch(_ task: StoreTask, _ answer: StoreAnswer) {
         if answer.failure == nil { revokeFormer(of: answer.decision) }
         // Another process's session was adopted, and the ending of the earlier sessions is still unconfirmed.
@@ -1011,7 +1026,7 @@ extension SessionStateMachine {
             self.mark = EndMark.later(self.mark, mark)
         }
         // A sign-in that could not be written must not take this record for a later sign-in of another process.
-        guard writtenEpoch < epoch, let session, session.record.id != record.id,
+        guard writtenEpoch < changeEpoch, let session, session.record.id != record.id,
             let earlier = session.base.limit, earlier < mark.order
         else { return }
         self.session?.raise(above: mark.order)
@@ -1041,7 +1056,7 @@ extension SessionStateMachine {
         if case .write(let record) = decision.update, snapshot.reading == .found(record) {
             endWrittenSession(record, in: decision.epoch)
         }
-        guard decision.epoch == epoch else { return }
+        guard isCurrent(decision) else { return }
         raiseSession(above: decision)
         if task == .confirmExpiry, session?.pendingExpiry != nil {
             return confirmationAnswered(StoreAnswer(decision: decision, snapshot: snapshot))
@@ -1078,7 +1093,7 @@ extension SessionStateMachine {
     /// A late write, or one that an earlier sign-in requested, has probably written the record of this sign-in. The
     /// next write may replace what that write found, and nothing later.
     private mutating func limitRewrite(after decision: StoreDecision) {
-        guard decision.epoch == epoch, let found = decision.found, case .write(let record) = decision.update,
+        guard isCurrent(decision), let found = decision.found, case .write(let record) = decision.update,
             record.id == session?.record.id
         else { return }
         var bound = max(.end(ofGeneration: found.generation), mark?.order ?? found)

@@ -39,7 +39,7 @@ extension SessionStateMachine {
         var former: StoredSession?
         /// The ending that the task performs; `nil` for another task.
         let ending: Ending?
-        /// The epoch of the decision. Once the epoch has changed, the store's answer is outdated.
+        /// The epoch of the decision. Once a later sign-in or sign-out has taken effect, the answer is outdated.
         let epoch: Int
         /// Whether this process did not hold the lock, so another process may be refreshing the same record.
         var hasLostLock = false

@@ -338,9 +338,9 @@ extension TokenManager {
 
     /// Ends the session: immediately on this device, then at the server, if there is a ``TokenRevoker``.
     ///
-    /// A refresh or a call in progress cannot restore the session. The method returns when the store has deleted the
-    /// record or the deletion has failed (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled. A
-    /// failed deletion is retried.
+    /// A refresh or a call in progress cannot restore the session, and a sign-in in progress starts none. The method
+    /// returns when the store has deleted the record or the deletion has failed
+    /// (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled. A failed deletion is retried.
     /// - Parameter limit: The longest time to wait for the server, for a command-line tool that exits after the
     ///   sign-out. If the server does not respond in time, the method reports ``SessionEvent/revocationFailed(_:)``,
     ///   and the revocation continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for
@@ -382,7 +382,10 @@ extension TokenManager {
     /// Ends the session on this device, and waits for the store.
     /// - Parameter waits: Whether the caller waits for the server.
     private func endSession(revoking waits: Bool) async -> EndedSession {
-        let start = epoch
+        let start = transition { machine in
+            machine.signOutRequested()
+            return machine.epoch
+        }
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
         let now = time.wallClock

@@ -28,6 +28,32 @@ import Testing
         #expect(app.tokens.state == .signedIn(bob))
     }
 
+    @Test("a sign-in that was sent before a sign-out starts no session, even while the store is being read")
+    func loginBeforeSignOut() async throws {
+        let (store, reading, response) = (FailingTokenStore(), Gate(), Gate())
+        let backend = try await App.signedIn(store: store).backend
+        store.hold(.read, at: reading)
+        let app = App(backend, store: store)
+        backend.beforeCall { _ in
+            await response.pass()
+            return .json(#"{"accessToken":"late","refreshToken":"late-refresh"}"#)
+        }
+        let login = Task { await error { let _: NoContent = try await app.client.signIn(Get("/login", .none)) } }
+        await response.waitForArrivals()
+        let signOut = Task { await app.tokens.signOut() }
+        await reading.waitForArrivals()
+        response.open()
+        for _ in 0..<1000 { await Task.yield() }
+        reading.open()
+        guard case .sessionChanged = await login.value else {
+            Issue.record("the sign-in has undone the sign-out")
+            return
+        }
+        await signOut.value
+        #expect(app.tokens.state == .signedOut)
+        #expect(await store.read() == .empty)
+    }
+
     @Test("the late response to a guest registration does not replace the user, and its tokens are revoked")
     func lateGuest() async throws {
         let app = App()
