@@ -46,7 +46,7 @@ struct Step: Sendable {
     private static func asking(_ tokens: TokenManager) -> Step {
         Step(name: "fresh token") { repetitions in
             for _ in 0..<repetitions {
-                guard tokens.beginCall().credential != nil else { throw UnexpectedResultError() }
+                guard tokens.beginCall(at: tokens.time.uptime).credential != nil else { throw UnexpectedResultError() }
             }
         }
     }

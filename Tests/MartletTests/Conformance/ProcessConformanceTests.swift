@@ -30,7 +30,7 @@ import Testing
             let (backend, one, other) = try await twoProcesses(folder)
             var events = other.tokens.events.makeAsyncIterator()
             try await one.tokens.refresh()
-            let stamp = one.tokens.beginCall().credential?.stamp
+            let stamp = one.tokens.beginCall(at: one.tokens.time.uptime).credential?.stamp
             while let event = await events.next() {
                 if case .adopted(let adopted) = event, adopted == stamp { break }
             }

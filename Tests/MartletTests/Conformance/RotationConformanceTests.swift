@@ -177,7 +177,7 @@ struct RotationConformanceTests {
         await gated.gate.waitForArrivals()
         // The new tokens have arrived and are not stored yet, so no caller may have them.
         #expect(app.backend.refreshCalls == 1)
-        #expect(app.tokens.beginCall().credential == nil && app.tokens.state == before)
+        #expect(app.tokens.beginCall(at: app.time.uptime).credential == nil && app.tokens.state == before)
         #expect(app.backend.calls(to: "/me") == 1)
         gated.gate.open()
 

@@ -102,8 +102,9 @@ struct Authorizer: Sendable {
         guard call.authorization.credential == nil, call.authorization.transferTime == nil else { return false }
         var first = call.authorization.firstCredential
         call.authorization.firstCredential = nil
-        // A call resumes a little after its wait, and its probe (a try with a rejected token) may no longer be allowed.
-        if let probe = first, probe.prober != nil, !tokens.isUsable(probe) { first = nil }
+        // The token was taken when the call was made or resumed. Building the request may have taken long, and a probe
+        // (a try with a rejected token) may no longer be allowed.
+        if let taken = first, !(taken.prober == nil ? tokens.isFresh(taken) : tokens.isUsable(taken)) { first = nil }
         guard let credential = first ?? tokens.freshCredential(for: call.authorization.owner) else { return false }
         call.authorization.firstFailure = nil
         try assign(credential, to: &call)

@@ -169,7 +169,7 @@ extension CallPipeline {
             return CallStart(
                 requirement: requirement, owner: .unbound, responseOwner: responseOwner(for: .unbound), uptime: uptime)
         }
-        let (owner, credential) = tokens.beginCall()
+        let (owner, credential) = tokens.beginCall(at: uptime)
         return CallStart(
             requirement: requirement, owner: owner, responseOwner: responseOwner(for: owner), credential: credential,
             uptime: uptime)

@@ -158,6 +158,10 @@ struct Exchange {
 
     private mutating func send(for call: CallState, within limit: TimeLimit) async throws -> TransportResponse {
         let body = carriesBody ? try await openBody(of: call, within: limit) : nil
+        // Opening a file or a stream takes time, in which the token may expire or the session may end.
+        if case .stream = body?.content {
+            try await runner.authorizer?.prepareNextRequest(&request, for: call.authorization, &report.renewed)
+        }
         let request = call.withCookies(request, at: origin, isFirst: redirects == 0)
         guard let recorder = call.observation?.startTransfer() else {
             return try await transmit(request, body, for: call, within: limit)

@@ -38,6 +38,11 @@ struct SessionStateMachine: Sendable {
     /// The epoch that began with the last sign-in or sign-out that has taken effect. An answer of the store to an
     /// earlier task is outdated.
     private var changeEpoch = 0
+    /// A sign-out that waits for the first reading of the store: the epoch that it began, and its time.
+    private var awaitedSignOut: (epoch: Int, wallClock: Date)?
+    /// The epoch that began with the last sign-out of this process, and whether a user may have been signed in until
+    /// then.
+    private(set) var lastSignOut = (epoch: 0, hadSession: false)
     /// The epoch that began with the last sign-in of this process.
     private(set) var signInEpoch = 0
     /// The epoch that began with the last change that was no unattended sign-in.
@@ -342,17 +347,25 @@ extension SessionStateMachine {
         start.map { $0 >= attendedEpoch } ?? true
     }
 
-    /// The user signs out, but the store must be read first: the record contains the tokens to revoke. The calls and
-    /// sign-ins that have begun end now.
-    mutating func signOutRequested() {
-        guard isUnread else { return }
+    /// The user signs out. If the store must be read first, because the record contains the tokens to revoke, the calls
+    /// and sign-ins that have begun end now, and the session as soon as it is found.
+    mutating func signOutRequested(at wallClock: Date) {
+        guard isUnread else { return signedOut(at: wallClock) }
         epoch += 1
         attendedEpoch = epoch
+        awaitedSignOut = (epoch, wallClock)
+    }
+
+    /// The reading that a sign-out waited for has failed. Sign-outs that another one or a sign-in has overtaken do
+    /// nothing.
+    mutating func performAwaitedSignOut() {
+        if let awaitedSignOut { signedOut(at: awaitedSignOut.wallClock) }
     }
 
     /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.
     mutating func signedOut(at wallClock: Date) {
         let ended = session
+        let hadSession = ended != nil || isUnread
         // Without a reading, this includes sign-ins of the same millisecond.
         let now = SessionOrder.end(ofGeneration: makeGeneration(at: wallClock) - (known == nil ? 0 : 1))
         let generations = [known?.generation, ended?.newest.record.generation].compactMap(\.self)
@@ -365,6 +378,7 @@ extension SessionStateMachine {
         endSession(.signedOut)
         let reach: SignOut = known == nil ? .anything(now) : .before(mayBeUnstored ? now : mark.order)
         startEnding(mark, signOut: .widest(ending?.signOut, reach))
+        lastSignOut = (epoch, hadSession)
         emit(.signedOut(ended?.record.id))
     }
 
@@ -411,6 +425,7 @@ extension SessionStateMachine {
         }
         session = nil
         absence = .signedOut
+        awaitedSignOut = nil
     }
 
     /// A waiter was cancelled. The result is `false` if it had already been resumed.
@@ -1162,15 +1177,15 @@ extension SessionStateMachine {
             start(record, snapshot.deadlines)
             emit(.restored(record.stamp))
             if record.unresolvedJournal != nil { emit(.refreshInterrupted(record.stamp)) }
-            resumeWaiters(.askAgain)
+            finishReading()
         case .empty:
             absence = .signedOut
             emit(.restored(nil))
-            resumeWaiters(.askAgain)
+            finishReading()
         case .ended(let mark):
             absence = mark.expiry.map { .expired($0, nil) } ?? .signedOut
             emit(.restored(nil))
-            resumeWaiters(.askAgain)
+            finishReading()
         case .unavailable(let failure):
             absence = .unknown(failure)
             emit(.storeReadFailed(failure))
@@ -1178,6 +1193,12 @@ extension SessionStateMachine {
             // The app may be waiting for the state without making a call.
             if needsReading { scheduleStoreRetry(hasWork: false) }
         }
+    }
+
+    /// Ends the session that was found if its user has signed out during the reading, before any caller sees it.
+    private mutating func finishReading() {
+        performAwaitedSignOut()
+        resumeWaiters(.askAgain)
     }
 
     /// The store has answered a write: it succeeded or failed, or another process was faster.

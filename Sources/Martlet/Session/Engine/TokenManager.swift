@@ -382,27 +382,26 @@ extension TokenManager {
     /// Ends the session on this device, and waits for the store.
     /// - Parameter waits: Whether the caller waits for the server.
     private func endSession(revoking waits: Bool) async -> EndedSession {
-        let start = transition { machine in
-            machine.signOutRequested()
-            return machine.epoch
-        }
-        // The record must be loaded first: it contains the tokens to revoke.
-        _ = await loadedState
         let now = time.wallClock
-        let deadline = time.uptime + policy.storeTimeout
         let revocation = waits ? revocations.startWait() : nil
         let unattended = unattendedSignIn
+        let isAwaited = revocation != nil && !isRefreshingHere
+        let (start, responses) = transitionCore { core in
+            let responses = isAwaited ? Array(core.responses.values) : []
+            core.machine.signOutRequested(at: now)
+            return (core.machine.epoch, responses)
+        }
+        // The sign-out may have to wait for the record. If it cannot be read, the session ends without it.
+        _ = await loadedState
+        let deadline = time.uptime + policy.storeTimeout
         let ended = transitionCore { core in
-            let isAwaited = revocation != nil && !isRefreshingHere
-            let ended = EndedSession(
-                revocation: revocation, responses: isAwaited ? Array(core.responses.values) : [],
-                wasSignedOut: core.machine.session == nil && !core.machine.isUnread)
+            core.machine.performAwaitedSignOut()
+            let signOut = core.machine.lastSignOut
             // A user who has signed in since stays signed in.
-            if core.machine.signInEpoch <= start {
-                core.machine.signedOut(at: now)
-                unattended?.recordSessionChange(in: core.machine)
-            }
-            return ended
+            if signOut.epoch >= start { unattended?.recordSessionChange(in: core.machine) }
+            return EndedSession(
+                revocation: revocation, responses: responses,
+                wasSignedOut: signOut.epoch >= start && !signOut.hadSession)
         }
         _ = await wait { machine, waiter, _ in machine.changeAwaited(by: waiter) }
         // A sign-in that comes in between replaces the record. If it cannot, it ends the former session.
@@ -555,10 +554,18 @@ extension TokenManager {
     }
 
     /// The first step of a call: its owner and, without suspending, a token that needs no refresh.
-    func beginCall() -> (owner: CallOwner, credential: Credential?) {
+    func beginCall(at now: Duration) -> (owner: CallOwner, credential: Credential?) {
         if let owner = refreshOwner { return (owner, freshCredential(for: owner)) }
-        let now = time.uptime
         return core.withLock { core in (core.owner, core.freshCredential(at: now)) }
+    }
+
+    /// Whether calls would still get this token without waiting.
+    func isFresh(_ credential: Credential) -> Bool {
+        let now = time.uptime
+        return core.withLock { core in
+            guard let cached = core.cached, cached.credential.stamp == credential.stamp else { return false }
+            return cached.until.map { now < $0 } ?? true
+        }
     }
 
     /// A token that needs no refresh, without suspending. This is the fast path.

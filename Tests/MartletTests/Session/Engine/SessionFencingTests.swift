@@ -5,6 +5,17 @@ import Testing
 
 @testable import Martlet
 
+/// A value whose encoding takes time.
+private struct SlowValue: Encodable, Sendable {
+    let wait: @Sendable () -> Void
+
+    func encode(to encoder: any Encoder) throws {
+        wait()
+        var container = encoder.singleValueContainer()
+        try container.encode("text")
+    }
+}
+
 @Suite("A session that has ended", .timeLimit(.minutes(10))) struct SessionFencingTests {
     @Test("the late response to an upgrade does not restore it") func lateUpgrade() async throws {
         let app = try await App.signedIn()
@@ -52,6 +63,63 @@ import Testing
         await signOut.value
         #expect(app.tokens.state == .signedOut)
         #expect(await store.read() == .empty)
+    }
+
+    @Test("a user who signs out while the store is being read is not shown as signed in") func hiddenSession()
+        async throws
+    {
+        let (store, reading) = (FailingTokenStore(), Gate())
+        let backend = try await App.signedIn(store: store).backend
+        store.hold(.read, at: reading)
+        let app = App(backend, store: store)
+        let states = app.tokens.states
+        await reading.waitForArrivals()
+        let signOut = Task { await app.tokens.signOut() }
+        while app.tokens.epoch == 0 { await Task.yield() }
+        reading.open()
+        await signOut.value
+        let seen = Locked<[SessionState]>([])
+        for await state in states {
+            seen.withLock { $0.append(state) }
+            if state == .signedOut { break }
+        }
+        #expect(seen.withLock { $0 } == [.loading, .signedOut])
+    }
+
+    @Test("a token that expires while the body is encoded is replaced before it is sent") func slowEncoding()
+        async throws
+    {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            request.path == "/auth/refresh" ? .tokens(.fresh(2)) : .status(204)
+        }
+        let tokens = manager(over: transport, time)
+        try await tokens.signIn(with: .fresh(1))
+        let value = SlowValue { time.advance(by: .seconds(7200)) }
+        try await NetworkClient(tokens: tokens).send(Call<NoContent>.post("/articles", .json(value)))
+        #expect(transport.requests(to: "/articles").map(\.bearer) == ["access-2"])
+    }
+
+    @Test("a token that expires while the body is opened is replaced before it is sent") func slowOpening() async throws
+    {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            request.path == "/auth/refresh" ? .tokens(.fresh(2)) : .status(204)
+        }
+        let tokens = manager(over: transport, time)
+        try await tokens.signIn(with: Tokens(accessToken: "access-1", refreshToken: "r", lifetime: .seconds(10)))
+        let body = RequestBody.stream(length: 1, contentType: nil) {
+            time.advance(by: .seconds(11))
+            return ByteStream(Data("x".utf8))
+        }
+        try await NetworkClient(tokens: tokens).send(Call<NoContent>.put("/articles/7", body))
+        #expect(transport.requests(to: "/articles/7").map(\.bearer) == ["access-2"])
+    }
+
+    private func manager(over transport: StubTransport, _ time: ManualTimeSource) -> TokenManager {
+        TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: time)
     }
 
     @Test("the late response to a guest registration does not replace the user, and its tokens are revoked")
