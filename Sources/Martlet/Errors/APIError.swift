@@ -77,7 +77,13 @@ public struct APIError: Error, Sendable, Hashable {
 extension APIError.FieldError: CustomStringConvertible, CustomReflectable {
     /// The field and the message with secrets masked, such as `name: at most 40 characters`. The message about a field
     /// such as `password` is masked as a whole, because a server may quote the value; ``message`` contains it.
-    public var description: String { Redaction.redact((field.map { "\($0): " } ?? "") + message).onOneLine }
+    public var description: String {
+        guard let field else { return Redaction.redact(message).onOneLine }
+        let names = [field[...]] + field.split { "/.#[]() ".contains($0) }
+        let isSecret = names.contains { Redaction.kind(named: String($0)) != nil }
+        return (isSecret ? "\(Redaction.redact(field)): \(Redaction.mask)" : Redaction.redact("\(field): \(message)"))
+            .onOneLine
+    }
 
     /// Shows only the redacted description, because a server may quote what the request sent.
     public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
@@ -94,7 +100,8 @@ extension APIError {
     /// Not masked although it may look like a token: a request ID is meant to be quoted. The `instance` of a problem
     /// document is a URL (RFC 9457, section 3.1.5).
     private static func shown(_ requestID: String) -> String {
-        requestID.utf8.contains(UInt8(ascii: "/")) ? Redaction.redactURL(requestID) : requestID
+        requestID.utf8.contains(UInt8(ascii: "/"))
+            ? Redaction.redactURL(requestID) : Redaction.redactFieldValue(requestID)
     }
 }
 

@@ -96,6 +96,27 @@ import Testing
     }
 
     @Test(
+        "the message about a secret field is masked, whatever the form of the field's name",
+        arguments: [
+            "password", "/data/attributes/password", "#/password", "user[password]", "password[0]", "password (again)",
+        ])
+    func secretFields(name: String) {
+        for message in ["hunter3 is weak", "too weak:\nhunter3"] {
+            let error = APIError.FieldError(field: name, message: message)
+            #expect(!error.description.contains("hunter3") && error.description.hasSuffix(": <redacted>"))
+        }
+        #expect(APIError.FieldError(field: "title", message: "is empty").description == "title: is empty")
+    }
+
+    @Test("an error shows the ID of a request, unless it is a token") func requestID() {
+        func error(_ id: String) -> APIError {
+            APIError(code: nil, message: "No.", requestID: id, response: ServerResponse(status: 400, "{}"))
+        }
+        #expect("\(error("0af7651916cd43dd8448eb211c80319c"))".contains("0af7651916cd43dd8448eb211c80319c"))
+        #expect(!"\(error("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"))".contains("eyJhbGci"))
+    }
+
+    @Test(
         "the errors of fields are read as texts, as objects, and by the names of the fields", arguments: [true, false])
     func fieldErrors(inEnvelope: Bool) async {
         let forms: [(json: String, errors: [APIError.FieldError])] = [

@@ -126,7 +126,7 @@ import Testing
         #expect(
             failure?.explanation
                 == "the URL is not secure, so nothing was sent there. Use https, or set allowsInsecureHTTP of "
-                + "the client's configuration, and of its TokenManager for calls that carry a token.")
+                + "the TokenManager, or of the configuration of a client without one.")
         #expect(transport.requests.isEmpty)
     }
 

@@ -495,6 +495,35 @@ struct RedactionTests {
         #expect(Redaction.redactURL("//h/x@y") == "//h/x@y")
     }
 
+    @Test(
+        "a fragment is masked like a form or a path",
+        arguments: [
+            (
+                "https://app.example.com/cb#access_token=ab/hunter3&state=x",
+                "https://app.example.com/cb#access_token=<redacted>&state=x"
+            ),
+            ("https://h/a?b=c#top", "https://h/a?b=c#top"), ("https://h/#/articles/7", "https://h/#/articles/7"),
+            ("https://h/#/cb?token=hunter3", "https://h/#/cb?token=<redacted>"),
+        ])
+    func fragments(url: String, redacted: String) {
+        #expect(Redaction.redactURL(url) == redacted)
+    }
+
+    @Test(
+        "JSON and XML are masked even if they have the type of a form",
+        arguments: [#"{"password":"abc&hunter3"}"#, " <Password>abc&amp;hunter3</Password>"])
+    func mistypedForm(text: String) {
+        let type = "application/x-www-form-urlencoded"
+        #expect(Redaction.redactBody(Data(text.utf8), contentType: type)?.contains("hunter3") == false)
+    }
+
+    @Test("a JWT with white space after its brace is masked") func formattedJWT() {
+        for token in ["eyAiYWxnIjogIkhTMjU2IiB9.e30.aa", "ewogICJhbGciOiAibm9uZSIKfQ.e30.aa"] {
+            #expect(Redaction.redactFieldValue(token) == "<redacted>")
+        }
+        #expect(Redaction.redact("eyAnd.Another") == "eyAnd.Another")
+    }
+
     @Test("a form's values are masked with their blanks and pluses")
     func forms() {
         let form = "password=a%20b+c&next=1&user%5Bpassword%5D=d&sid=e"
@@ -576,6 +605,24 @@ struct RedactionTests {
         ])
     func ordinaryTexts(text: String) {
         #expect(Redaction.redact(text) == text)
+    }
+
+    @Test(
+        "the reason of a failure shows the name of a file",
+        arguments: [
+            "IMG_20261130_112233.jpg", "PXL_20261130_112233445.JPG", "Screenshot_2026-11-30.png",
+            "holiday-photo-2026-summer-1.png",
+        ])
+    func fileName(_ name: String) {
+        let reason = "There is nothing at \"/home/ada/\(name)\". Check the path."
+        #expect(Redaction.redactReason(reason) == reason)
+    }
+
+    @Test(
+        "a token is masked even if it has the extension of a file",
+        arguments: ["a1B2c3D4e5F6g7H8i9J0k1.json", "Zm9vYmFyYmF6cXV4MTIzNDU2.txt", "KRUGKIDROVUWG2ZAMJ2.jpg"])
+    func tokenWithExtension(_ token: String) {
+        #expect(!Redaction.redactReason("There is nothing at \"/home/ada/\(token)\".").contains(token))
     }
 
     @Test(

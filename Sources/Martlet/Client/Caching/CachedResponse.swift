@@ -166,6 +166,9 @@ extension CachedResponse {
         for name in Set(head.headerFields.map(\.name)).subtracting(kept) {
             updated.headerFields[fields: name] = head.headerFields[fields: name]
         }
+        // The stored body was chosen by the former fields, whatever a proxy does to the 304.
+        let former = response.head.headerFields[values: .vary]
+        updated.headerFields[values: .vary] = former + head.headerFields[values: .vary].filter { !former.contains($0) }
         return ServerResponse(head: updated, body: response.body)
     }
 

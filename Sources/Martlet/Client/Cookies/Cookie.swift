@@ -135,7 +135,8 @@ extension Cookie {
         var domain = stated.lowercased()
         if domain.hasPrefix(".") { domain.removeFirst() }
         if domain.isEmpty { return (host, true) }
-        guard isHost(host, in: domain) else { return nil }
+        // A final dot would make a top-level domain look like one of a site.
+        guard isHost(host, in: domain), !domain.hasSuffix(".") else { return nil }
         if domain == host, !domain.contains(".") || isAddress(host) { return (host, true) }
         return domain.contains(".") ? (domain, false) : nil
     }

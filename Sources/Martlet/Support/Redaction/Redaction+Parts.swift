@@ -36,13 +36,25 @@ extension Redaction {
         authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { mask + authority[$0...] } ?? authority
     }
 
-    /// Redacts a path with its query.
+    /// Redacts a path with its query and its fragment.
     static func redactTarget(_ target: String) -> String {
         var steps = 0
         return redactTarget(target, steps: &steps)
     }
 
     static func redactTarget(_ target: String, steps: inout Int) -> String {
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "#")) else {
+            return redactPathAndQuery(target, steps: &steps)
+        }
+        // A fragment is a path in an app in the browser, or the form of an OAuth response.
+        let fragment = target[mark...].dropFirst()
+        let redacted =
+            fragment.hasPrefix("/") || fragment.hasPrefix("!/")
+            ? redactPathAndQuery(String(fragment), steps: &steps) : redactForm(fragment, steps: &steps)
+        return redactPathAndQuery(String(target[..<mark]), steps: &steps) + "#" + redacted
+    }
+
+    private static func redactPathAndQuery(_ target: String, steps: inout Int) -> String {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map { redactPath($0, steps: &steps) } ?? ""
         return parts.count == 2 ? path + "?" + redactForm(parts[1], steps: &steps) : path
@@ -59,7 +71,9 @@ extension Redaction {
             if isShortWord(segment) { return String(segment) }
             let text = PercentEncoding.decode(String(segment))
             // An encoded slash, as in `group%2Fproject`.
-            let isOrdinary = text.split(separator: "/").allSatisfy { isSlug(String($0)) } || isUUID(text)
+            let isOrdinary =
+                text.split(separator: "/").allSatisfy { isSlug(String($0)) } || isFileName(text)
+                || isUUID(text)
             return isOrdinary || redact(text, steps: &steps) == text && !isBase64(text, steps: &steps)
                 ? String(segment) : mask
         }.joined(separator: "/")
@@ -128,7 +142,9 @@ extension Redaction {
         let type = contentType?.lowercased() ?? ""
         // The header of a part names the value, and may be several lines above it.
         if type.hasPrefix("multipart/") { return nil }
-        if type.hasPrefix("application/x-www-form-urlencoded") { return redactForm(text[...]) }
+        // JSON and XML are sometimes sent with the type of a form, which curl adds by itself.
+        let isForm = !"{[<".utf8.contains(text.utf8.first { !$0.isBlank && !$0.isLineBreak } ?? 0)
+        if isForm, type.hasPrefix("application/x-www-form-urlencoded") { return redactForm(text[...]) }
         return redact(text)
     }
 
@@ -171,6 +187,20 @@ extension Redaction {
         text.split(separator: "-").allSatisfy { piece in
             piece.allSatisfy { $0.isASCII && $0.isLowercase } || piece.count < 20 && piece.allSatisfy(\.isNumber)
         }
+    }
+
+    /// Whether the text is a file name of words and numbers with an extension, such as `IMG_20261130_112233.jpg`.
+    private static func isFileName(_ text: String) -> Bool {
+        guard let dot = text.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
+        let pieces = text.utf8[..<dot].split { "-_. ".utf8.contains($0) }
+        let fileExtension = text.utf8[dot...].dropFirst()
+        return (2...5).contains(fileExtension.count) && fileExtension.allSatisfy(\.isLetter)
+            && pieces.allSatisfy { piece in
+                let isNumber = piece.count < 20 && piece.allSatisfy(\.isDigit)
+                let isAbbreviation = piece.count <= 8 && piece.allSatisfy(\.isCapital)
+                let isWord = piece.first?.isLetter == true && piece.dropFirst().allSatisfy(\.isSmallLetter)
+                return isNumber || isAbbreviation || isWord
+            }
     }
 
     /// Whether the text is a Base64 token that its slashes, once percent-encoded, divide into pieces too short to look

@@ -320,11 +320,16 @@ extension SecretScanner {
         maskValue(of: name)
     }
 
-    /// Whether a JWT starts in a run: at its start, or after a mark.
+    /// Whether a JWT starts in a run: at its start, or after a mark. If white space follows the brace of its header, only
+    /// the two dots tell it from a word.
     private mutating func hasJWT(_ range: Range<Int>) -> Bool {
         steps += range.count
+        let hasDots = bytes[range].lazy.filter { $0 == UInt8(ascii: ".") }.dropFirst().first != nil
         return range.dropLast(11).contains { start in
-            bytes[start...].starts(with: "eyJ".utf8) && (start == range.lowerBound || !isWord(at: start - 1))
+            guard start == range.lowerBound || !isWord(at: start - 1) else { return false }
+            let text = bytes[start...]
+            return text.starts(with: "eyJ".utf8)
+                || hasDots && ["eyA", "ewo", "ew0", "ewk"].contains { text.starts(with: $0.utf8) }
         }
     }
 

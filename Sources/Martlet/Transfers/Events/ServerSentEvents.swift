@@ -114,8 +114,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// - Throws: ``NetworkError``.
         public mutating func next() async throws(NetworkError) -> ServerSentEvent? {
             while !isOver {
-                if let event = pending.popFirst() { return event }
                 do {
+                    if !pending.isEmpty {
+                        try checkSession()
+                        return pending.removeFirst()
+                    }
                     if parser.exceedsLimit { throw EventStreamParser.TooLargeError() }
                     if connection == nil { try await connect() }
                     guard let piece = try await connection?.next() else {
@@ -141,6 +144,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             nonisolated(unsafe) var iterator = self
             defer { self = iterator }
             return try await iterator.next()
+        }
+
+        /// Throws if the session of the stream has ended. Events that have arrived before belong to its user.
+        private mutating func checkSession() throws(SessionError) {
+            guard let error = events.client.tokens?.endError(for: owner) else { return }
+            pending = []
+            throw error
         }
 
         private mutating func connect() async throws {

@@ -44,6 +44,22 @@ import Testing
         #expect(app.transport.requests.count == 2)
     }
 
+    @Test("a response is still used only for the fields of its own Vary if a 304 has another") func otherVary()
+        async throws
+    {
+        let app = CachingApp { request in
+            if request.headers[.ifNoneMatch] != nil {
+                return .status(304, headers: [.vary: "User-Agent", .cacheControl: "max-age=60"])
+            }
+            let fields: HTTPFields = [.vary: "Accept-Language", .eTag: "\"1\"", .cacheControl: "max-age=0"]
+            return StubTransport.Response(
+                200, headers: fields, body: Data((request.headers[.acceptLanguage] ?? "").utf8))
+        }
+        for language in ["de", "en", "de", "en"] {
+            #expect(try await app.client.text(Visit("/a", headers: [.acceptLanguage: language])) == language)
+        }
+    }
+
     @Test("a 304 with another tag is not believed, and the resource is requested anew") func contradicted() async throws
     {
         let app = Self.confirming([.eTag: "\"2\""])

@@ -68,6 +68,11 @@ import Testing
         #expect(try await sent([cookie], to: "https://api.example.com/a/b") == nil)
     }
 
+    @Test("a cookie is not set for a top-level domain with a final dot") func finalDot() async throws {
+        let cookie = "a=1; Domain=com.; Path=/"
+        #expect(try await sent([cookie], by: "https://other.com./", to: "https://example.com./") == nil)
+    }
+
     @Test(
         "cookies with odd attributes are kept",
         arguments: [

@@ -244,6 +244,20 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
+    @Test("events that have arrived are not delivered after the sign-out of their user") func buffered() async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeCall { _ in stream("data: one\n\ndata: two\n\n") }
+        var events = app.client.serverSentEvents(from: Get("/news")).makeAsyncIterator()
+        #expect(try await events.next()?.data == "one")
+        await app.tokens.signOut()
+        try await app.tokens.signIn(with: app.backend.issue())
+        let failure = await error { _ = try await events.next() }
+        guard case .sessionChanged = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
     @Test("events that another user's sign-in overtakes before the first connection are not requested")
     func overtaken() async throws {
         let app = try await App.signedIn()
