@@ -64,7 +64,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
 
     private static func insecure(_ url: String, of call: CallDescription) -> String {
         "\(url == call.url ? "the URL" : url) is not secure, so nothing was sent there. Use https, or set "
-            + "allowsInsecureHTTP of the client's configuration, and of its TokenManager for calls that carry a token."
+            + "allowsInsecureHTTP of the TokenManager, or of the configuration of a client without one."
     }
 
     /// The advice for a request that the server would carry out again.

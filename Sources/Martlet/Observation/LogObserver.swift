@@ -128,7 +128,7 @@ public final class LogObserver: NetworkObserver {
         guard case .failure(let error) = result, !error.isCovered(by: logged) else { return }
         let outcome =
             call.attempt == 0
-            ? "not sent" : "failed for good after \(call.attempt) attempt\(call.attempt == 1 ? "" : "s")"
+            ? "not sent" : "failed after \(call.attempt) attempt\(call.attempt == 1 ? "" : "s")"
         log(
             LogLine(
                 error.isCancelled ? .info : .error, call.request.method.rawValue, call.request.path ?? "",

@@ -1,3 +1,5 @@
+internal import MartletLibc
+
 /// An error while reading or writing a file.
 package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
@@ -80,7 +82,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
             "The size of \"\(path)\" changed while it was being sent. Send it again, or send a copy that does not "
                 + "change."
         case .unreadable(let number):
-            "\"\(path)\" could not be read (system error \(number)). Check the disk and try again."
+            "\"\(path)\" could not be read (\(String(cString: strerror(number)))). Check the disk and try again."
         case .exists:
             "\"\(path)\" exists already. Move it away, choose another name, or allow replacing it."
         case .takenOver:
@@ -91,7 +93,8 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case .noSpace:
             "There is no space left for \"\(path)\". Free some space and try again."
         case .unwritable(let number):
-            "\"\(path)\" could not be written (system error \(number)). Check that its folder exists and is writable."
+            "\"\(path)\" could not be written (\(String(cString: strerror(number)))). Check that its folder exists and is "
+                + "writable."
         }
     }
 }

@@ -50,9 +50,9 @@
                 if createIfMissing, creates { return try create(content, at: path) }
                 throw StorageError(
                     .unreachable,
-                    "there is no key file at \(path). Restore the one that the session was sealed with. If there is no "
-                        + "session yet, or that key is lost and the user shall sign in again, "
-                        + "(umask 077; head -c 32 /dev/urandom | base64 > \(path)) creates a key")
+                    "there is no key file at \(path). Restore the one that the session was sealed with. If that key is "
+                        + "lost, sign out and sign in again. Unless createIfMissing is set, create a key first: "
+                        + "(umask 077; head -c 32 /dev/urandom | base64 > \(path))")
             case .systemdCredential(let name, let content):
                 return try material(content, of: credential(name, environment))
             case .mountedSecret(let path, let content):

@@ -66,7 +66,7 @@ import Testing
         #expect(record.ends.count == 1 && record.ends.first?.contains("Too many articles.") == true)
         #expect(record.lines.count == 2)
         #expect(record.lines.first?.hasPrefix("GET /articles/7 200") == true)
-        #expect(record.lines.last?.hasPrefix("GET /articles/7 failed for good after 1 attempt") == true)
+        #expect(record.lines.last?.hasPrefix("GET /articles/7 failed after 1 attempt") == true)
         #expect(record.lines.last?.contains("Too many articles.") == true)
     }
 
@@ -257,7 +257,7 @@ import Testing
         #expect(
             record.lines.map { $0.prefix { $0 != ":" } } == [
                 "GET /articles/7 failed after 0 ms", "GET /articles/7 waits for a network",
-                "GET /articles/7 failed for good after 1 attempt, 60 s",
+                "GET /articles/7 failed after 1 attempt, 60 s",
             ])
     }
 

@@ -95,7 +95,7 @@ import Testing
                 == "GET /me not sent, 0 ms: this call requires a session, and no user is signed in. Sign in first.")
         #expect(lines.text.dropFirst().first?.hasPrefix("GET /me 401, 0 ms") == true)
         let last = try #require(lines.text.last)
-        #expect(last.hasPrefix("GET /me failed for good after 1 attempt, 0 ms: the access token could not be"))
+        #expect(last.hasPrefix("GET /me failed after 1 attempt, 0 ms: the access token could not be"))
         #expect(lines.levels == [.error, .notice, .error])
     }
 
@@ -118,7 +118,7 @@ import Testing
         #expect(
             lines.text == [
                 "GET /me 401, 0 ms, \(rejection.utf8.count) B",
-                "GET /me failed for good after 1 attempt, 0 ms: \(reason)",
+                "GET /me failed after 1 attempt, 0 ms: \(reason)",
                 "GET /me not sent, 0 ms: \(reason)",
             ])
         #expect(lines.levels == [.notice, .error, .error])
@@ -196,9 +196,9 @@ import Testing
         }
         #expect(
             lines.text == [
-                "GET /offline failed for good after 1 attempt, 0 ms: "
+                "GET /offline failed after 1 attempt, 0 ms: "
                     + "this device is offline. Try again when it is connected.",
-                "GET /missing failed for good after 1 attempt, 0 ms: the server responded with 404",
+                "GET /missing failed after 1 attempt, 0 ms: the server responded with 404",
             ])
         // The line of the attempt has this level already.
         config.retry = .never

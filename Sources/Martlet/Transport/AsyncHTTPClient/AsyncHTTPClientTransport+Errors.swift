@@ -18,7 +18,12 @@
         }
 
         /// Converts an error that may have happened while the body was read.
-        static func reason(for error: any Error, readingBodyOf headers: HTTPHeaders?) -> any Error {
+        /// - Parameter isSent: Whether the request may have been sent. If not, an error of the network means that there
+        ///   was no connection, whatever system call reported it.
+        static func reason(
+            for error: any Error, readingBodyOf headers: HTTPHeaders?, isSent: Bool = true
+        ) -> any Error {
+            if !isSent, !Task.isCancelled, let error = error as? IOError { return connecting(error) }
             let reason = reason(for: error)
             guard !(reason is CancellationError), error as? NIOHTTPDecompression.DecompressionError != .limit,
                 error is NIOHTTPDecompression.DecompressionError
@@ -94,15 +99,18 @@
 
         private static func connecting(_ error: NIOConnectionError) -> TransportError {
             let reasons = error.connectionErrors.map { failure in
-                let reason = (failure.error as? IOError).map { system($0.errnoCode) }
-                if case .timedOut = reason { return noConnection }
-                return reason ?? transportError(for: failure.error)
+                (failure.error as? IOError).map(connecting) ?? transportError(for: failure.error)
             }
             // Both the IPv4 and the IPv6 addresses of a host are tried. Without an IPv6 network the IPv6 attempt
             // reports that the device is offline, so an error of another attempt is preferred.
             let isOffline = { (reason: TransportError) in if case .offline = reason { true } else { false } }
             if let reason = reasons.first(where: { !isOffline($0) }) ?? reasons.first { return reason }
             return .unknownHost(error.host)
+        }
+
+        private static func connecting(_ error: IOError) -> TransportError {
+            let reason = system(error.errnoCode)
+            return if case .timedOut = reason { noConnection } else { reason }
         }
 
         private static func address(_ error: SocketAddressError) -> TransportError {

@@ -40,7 +40,8 @@
             } catch let error as DeadlineError {
                 throw error
             } catch {
-                throw TransportError.reason(for: error, readingBodyOf: exchange.receivedHeaders)
+                throw TransportError.reason(
+                    for: error, readingBodyOf: exchange.receivedHeaders, isSent: exchange.isSent)
             }
         }
     }
@@ -102,6 +103,8 @@
             /// The error, if the exchange has failed before the caller waits.
             var earlyFailure: (any Error)?
             var isOver = false
+            /// Whether the head of the request has been written to a connection.
+            var isSent = false
         }
 
         private let method: HTTPRequest.Method
@@ -120,6 +123,9 @@
 
         /// The header fields of the response, if its head has arrived.
         var receivedHeaders: HTTPHeaders? { state.withLock { $0.received?.head.headers } }
+
+        /// Whether the request may have been sent.
+        var isSent: Bool { state.withLock { $0.isSent } }
 
         /// Sends the request. It is handed to the client on the event loop, which would otherwise be woken for each
         /// step.
@@ -182,6 +188,10 @@
                 task?.cancel()
                 caller?.resume(returning: .failure(error))
             }
+        }
+
+        func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) {
+            state.withLock { $0.isSent = true }
         }
 
         func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
