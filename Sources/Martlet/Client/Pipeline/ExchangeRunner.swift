@@ -159,9 +159,7 @@ struct Exchange {
     private mutating func send(for call: CallState, within limit: TimeLimit) async throws -> TransportResponse {
         let body = carriesBody ? try await openBody(of: call, within: limit) : nil
         // Opening a file or a stream takes time, in which the token may expire or the session may end.
-        if case .stream = body?.content {
-            try await runner.authorizer?.prepareNextRequest(&request, for: call.authorization, &report.renewed)
-        }
+        if case .stream = body?.content { try await renewToken(of: call) }
         let request = call.withCookies(request, at: origin, isFirst: redirects == 0)
         guard let recorder = call.observation?.startTransfer() else {
             return try await transmit(request, body, for: call, within: limit)
@@ -240,7 +238,7 @@ struct Exchange {
         request = redirect.request
         // RFC 9110, section 15.4. The cache asks only on behalf of requests without conditions of their own.
         if hasCacheConditions { request.removeCacheConditions() }
-        try await renewTokenBeforeRedirect(of: call)
+        try await renewToken(of: call)
         report.leftOrigin = report.leftOrigin || redirect.leavesOrigin
         call.observation?.attemptWillRedirect(
             call.context, request, to: "\(redirect.origin)\(redirect.request.path ?? "")")
@@ -253,7 +251,7 @@ struct Exchange {
         redirects > 0 && !call.request.method.isSafe
     }
 
-    private mutating func renewTokenBeforeRedirect(of call: CallState) async throws {
+    private mutating func renewToken(of call: CallState) async throws {
         do {
             try await runner.authorizer?.prepareNextRequest(&request, for: call.authorization, &report.renewed)
         } catch {

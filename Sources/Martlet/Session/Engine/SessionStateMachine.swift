@@ -38,13 +38,13 @@ struct SessionStateMachine: Sendable {
     /// The epoch that began with the last sign-in or sign-out that has taken effect. An answer of the store to an
     /// earlier task is outdated.
     private var changeEpoch = 0
-    /// A sign-out that waits for the first reading of the store: the epoch that it began, and its time.
-    private var awaitedSignOut: (epoch: Int, wallClock: Date)?
+    /// The time of a sign-out that waits for the first reading of the store; `nil` for none.
+    private var awaitedSignOut: Date?
     /// The epoch that began with the last sign-out of this process, and whether a user may have been signed in until
     /// then.
     private(set) var lastSignOut = (epoch: 0, hadSession: false)
     /// The epoch that began with the last sign-in of this process.
-    private(set) var signInEpoch = 0
+    private var signInEpoch = 0
     /// The epoch that began with the last change that was no unattended sign-in.
     private(set) var attendedEpoch = 0
     /// The highest position of a record or a mark that this process has read or written; `nil` if it has done neither.
@@ -353,13 +353,12 @@ extension SessionStateMachine {
         guard isUnread else { return signedOut(at: wallClock) }
         epoch += 1
         attendedEpoch = epoch
-        awaitedSignOut = (epoch, wallClock)
+        awaitedSignOut = wallClock
     }
 
-    /// The reading that a sign-out waited for has failed. Sign-outs that another one or a sign-in has overtaken do
-    /// nothing.
+    /// Performs the sign-out that has waited for the reading, unless another one or a sign-in has overtaken it.
     mutating func performAwaitedSignOut() {
-        if let awaitedSignOut { signedOut(at: awaitedSignOut.wallClock) }
+        if let awaitedSignOut { signedOut(at: awaitedSignOut) }
     }
 
     /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.

@@ -143,7 +143,7 @@ extension Redaction {
         // The header of a part names the value, and may be several lines above it.
         if type.hasPrefix("multipart/") { return nil }
         // JSON and XML are sometimes sent with the type of a form, which curl adds by itself.
-        let isForm = !"{[<".utf8.contains(text.utf8.first { !$0.isBlank && !$0.isLineBreak } ?? 0)
+        let isForm = !"{[<".utf8.contains(text.utf8.first { !$0.isBlank } ?? 0)
         if isForm, type.hasPrefix("application/x-www-form-urlencoded") { return redactForm(text[...]) }
         return redact(text)
     }

@@ -320,6 +320,9 @@ extension SecretScanner {
         maskValue(of: name)
     }
 
+    /// The Base64 of a brace and white space.
+    private static let spacedHeaders = ["eyA", "ewo", "ew0", "ewk"].map { Array($0.utf8) }
+
     /// Whether a JWT starts in a run: at its start, or after a mark. If white space follows the brace of its header, only
     /// the two dots tell it from a word.
     private mutating func hasJWT(_ range: Range<Int>) -> Bool {
@@ -329,7 +332,7 @@ extension SecretScanner {
             guard start == range.lowerBound || !isWord(at: start - 1) else { return false }
             let text = bytes[start...]
             return text.starts(with: "eyJ".utf8)
-                || hasDots && ["eyA", "ewo", "ew0", "ewk"].contains { text.starts(with: $0.utf8) }
+                || hasDots && Self.spacedHeaders.contains { text.starts(with: $0) }
         }
     }
 
