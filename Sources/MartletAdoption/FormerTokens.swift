@@ -77,7 +77,8 @@ extension AnyTokenStore {
     ///
     /// The adoption is that of ``adopt(_:deletingThem:)``. While the former tokens cannot be read because the device is
     /// locked, the state of the manager is `unavailable`, and the session begins once the device is unlocked: the app
-    /// shows no login in between. Any other failure means that there are no tokens to adopt now.
+    /// shows no login in between. A sign-in or a sign-out in between is final: the tokens are not adopted afterwards.
+    /// Any other failure means that there are no tokens to adopt now.
     /// - Parameters:
     ///   - former: The tokens, and their place.
     ///   - deletesThem: Whether to delete the former tokens.

@@ -104,6 +104,8 @@ struct BackgroundTask: Sendable {
         let result: Result
         /// Whether a redirect led to another origin, whose response says nothing about the token.
         let leftOrigin: Bool
+        /// Whether a redirect has changed the method.
+        let hasOtherMethod: Bool
     }
 
     /// `nil` for a task that does not belong to Martlet.

@@ -128,7 +128,10 @@
             }
             let first = task.originalRequest?.url.flatMap { Origin($0.absoluteString) }
             let last = task.response?.url.flatMap { Origin($0.absoluteString) }
-            return BackgroundTask.End(name: name, result: result, leftOrigin: last != nil && first != last)
+            let methods = (task.originalRequest?.httpMethod, task.currentRequest?.httpMethod)
+            return BackgroundTask.End(
+                name: name, result: result, leftOrigin: last != nil && first != last,
+                hasOtherMethod: methods.0 != nil && methods.1 != nil && methods.0 != methods.1)
         }
     }
 

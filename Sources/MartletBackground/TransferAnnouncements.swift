@@ -56,6 +56,9 @@ final class TransferAnnouncements: Sendable {
         return !hasEnded(record)
     }
 
+    /// Whether a transfer has belonged to the current user in this process.
+    func isOwned(_ id: UUID) -> Bool { state.withLock { $0.owned.contains(id) } }
+
     /// Notes that a transfer belongs to the current user.
     func own(_ id: UUID) {
         state.withLock { state in
@@ -105,10 +108,14 @@ final class TransferAnnouncements: Sendable {
         let announcements = state.withLock { state in
             state.events.subscribe(first: Array(state.announced.values), buffering: { $0.append($1) })
         }
-        return AsyncStream { [state, tokens] in
+        return AsyncStream { [state, tokens, list] in
             for await announcement in announcements {
                 guard await announcement.isDue(in: tokens) else { continue }
-                let isOver = !announcement.isEnd && state.withLock { $0.hasEnded(announcement.record) }
+                let record = announcement.record
+                // The app may have removed the transfer while the announcement waited.
+                let isOver =
+                    !announcement.isEnd
+                    && (state.withLock { $0.hasEnded(record) } || list.record(record.id)?.run != record.run)
                 if !isOver { return announcement.transfer }
             }
             return nil

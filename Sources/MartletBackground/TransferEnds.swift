@@ -101,9 +101,12 @@ struct TransferEnds: Sendable {
     private func isRejected(
         _ record: TransferRecord, _ head: HTTPResponse, _ body: Data?, _ end: BackgroundTask.End
     ) -> Bool {
-        guard let tokens, record.isSigned, record.owner.session != nil, !end.leftOrigin else { return false }
-        return tokens.isRejected(
-            ServerResponse(head: head, body: body ?? Data()), to: HTTPRequest.Method(record.method) ?? .get,
-            at: record.url)
+        let method = HTTPRequest.Method(record.method) ?? .get
+        // The server has performed a POST that it redirected to a GET, and must not perform it twice.
+        let isPerformed = end.hasOtherMethod && !method.isIdempotent
+        guard let tokens, record.isSigned, record.owner.session != nil, !end.leftOrigin, !isPerformed else {
+            return false
+        }
+        return tokens.isRejected(ServerResponse(head: head, body: body ?? Data()), to: method, at: record.url)
     }
 }

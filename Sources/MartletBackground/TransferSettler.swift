@@ -44,6 +44,7 @@ struct TransferSettler: Sendable {
             announcements.end(record)
             await discard(record.id) { session }
         case .expired:
+            guard mayShowExpired(record) else { return }
             announcements.own(record.id)
             await announce(record, isExpired: true)
         case .renewed(let next):
@@ -114,6 +115,12 @@ struct TransferSettler: Sendable {
 
     // MARK: - The app's view
 
+    /// Whether the app may see a transfer after an expiry. The session that has expired may be another one than that of
+    /// the transfer. Unless this process has seen it, a result waits for the next sign-in.
+    private func mayShowExpired(_ record: TransferRecord) -> Bool {
+        !record.hasEnded || announcements.isOwned(record.id)
+    }
+
     /// Announces a transfer, if the app does not know its stage yet.
     private func announce(_ record: TransferRecord, isExpired: Bool = false) async {
         let stage = record.stage(isExpired: isExpired)
@@ -129,8 +136,9 @@ struct TransferSettler: Sendable {
         for record in records {
             switch await announcements.standing(of: record) {
             case .current, .renewed: transfers.append(await show(record, record.stage(isExpired: false)))
-            case .expired: transfers.append(await show(record, record.stage(isExpired: true)))
-            case .ended, .unknown: break
+            case .expired where mayShowExpired(record):
+                transfers.append(await show(record, record.stage(isExpired: true)))
+            case .expired, .ended, .unknown: break
             }
         }
         return transfers

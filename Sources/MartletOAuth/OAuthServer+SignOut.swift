@@ -20,8 +20,7 @@
         /// - Throws: ``OAuthError`` if the browser was not signed out; ``OAuthError/Kind/unsupported`` if the server
         ///   has no logout page.
         public func signOut(of tokens: TokenManager, with browser: OAuthBrowser) async throws(OAuthError) {
-            let idToken = await tokens.loadedTokens?.idToken
-            await tokens.signOut()
+            let idToken = await tokens.signOutReturningIDToken()
             let metadata = try await discovery.metadata()
             guard let endpoint = metadata.logoutEndpoint else {
                 throw OAuthError(
@@ -57,16 +56,6 @@
             of tokens: TokenManager, with browser: @escaping @Sendable (URL) async throws -> URL
         ) async throws(OAuthError) {
             try await signOut(of: tokens, with: OAuthBrowser(browser))
-        }
-    }
-
-    extension TokenManager {
-        /// The tokens of the session, after the store was read.
-        fileprivate var loadedTokens: Tokens? {
-            get async {
-                _ = await loadedState
-                return currentTokens
-            }
         }
     }
 #endif

@@ -136,6 +136,51 @@ struct BackgroundOwnershipTests {
         }
     }
 
+    @Test(
+        "after an expiry that this process has not seen, a result waits for the same user", arguments: ["ada", "bob"])
+    func expiredElsewhere(nextUser: String) async throws {
+        try await TransferWorld.with { world in
+            do {
+                let transfers = try await world.launch(world.signedIn("ada"))
+                try await transfers.upload(put)
+                try await transfers.download(film, to: world.path + "/film")
+                await world.run(transfers)
+                #expect(try await transfers.transfers.count == 2)
+            }
+            // Another process has signed in other users since, and the session of the last one has expired.
+            let store = AnyTokenStore.file(path: world.path + "/session.json")
+            let last = StoredSession(
+                storing: .fresh(9), account: SessionAccount(userID: "eve"), at: world.time.wallClock)
+            try await store.update { _ in .end(EndMark(last.position, expiry: .noRefreshToken)) }
+            let tokens = await world.manager(store)
+            #expect(tokens.state == .expired(.noRefreshToken))
+            let transfers = try await world.launch(tokens)
+            await world.run(transfers)
+            #expect(try await transfers.transfers.isEmpty)
+            try await tokens.signIn(with: .fresh(70), account: SessionAccount(userID: nextUser))
+            await world.run(transfers)
+            #expect(try await transfers.transfers.count == (nextUser == "ada" ? 2 : 0))
+        }
+    }
+
+    @Test("a subscriber does not receive a transfer that was removed while it was busy", arguments: [false, true])
+    func removedBeforeDelivery(removesAll: Bool) async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(nil)
+            var events = transfers.events.makeAsyncIterator()
+            let open = Call<NoContent>(
+                .post, "/films", body: .text("the wing"), authentication: AuthenticationRequirement.none)
+            try await transfers.upload(open)
+            await world.run(transfers, world.openServer)
+            let finished = try #require(try await transfers.transfers.first)
+            if removesAll { try await transfers.removeAll() } else { await transfers.remove(finished.id) }
+            try await transfers.upload(open)
+            await world.run(transfers, world.openServer)
+            let next = await events.next()
+            #expect(next != nil && next?.id != finished.id)
+        }
+    }
+
     @Test("while the store cannot be read, nothing is delivered and nothing is deleted") func unreadable() async throws
     {
         try await TransferWorld.with { world in

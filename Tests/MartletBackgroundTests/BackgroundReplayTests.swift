@@ -120,6 +120,21 @@ struct BackgroundReplayTests {
         }
     }
 
+    @Test("a 401 to the GET that follows a POST does not cause a second POST", arguments: ["POST", "PUT"])
+    func performed(method: String) async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.upload(method == "POST" ? post : .put("/films/7", .text("the wing")))
+            await world.daemon.perform { _, _ in .init(status: 401, hasOtherMethod: true) }
+            await world.run(transfers)
+            let isRepeated = method == "PUT"
+            #expect(
+                try await transfers.transfers.first?.stage
+                    == (isRepeated ? .finished(status: 200) : .failed(.unacceptableStatus(401))))
+            #expect(world.daemon.state.withLock { $0.requests.count } == (isRepeated ? 2 : 1))
+        }
+    }
+
     @Test("the completion handler runs on the main thread, after all events and once the replay has started")
     func completion() async throws {
         try await TransferWorld.with { world in

@@ -20,6 +20,8 @@ final class TransferDaemon: Sendable {
         var body = Data()
         /// Whether a redirect led to another origin.
         var leftOrigin = false
+        /// Whether a redirect has changed the method.
+        var hasOtherMethod = false
     }
 
     struct Job: Sendable {
@@ -83,7 +85,10 @@ final class TransferDaemon: Sendable {
                     guard state.jobs.removeValue(forKey: name) != nil else { return }
                     state.cancelled.append(name)
                     state.events.append(
-                        .end(.init(name: name, result: .failure("URLError -999"), leftOrigin: false)))
+                        .end(
+                            .init(
+                                name: name, result: .failure("URLError -999"), leftOrigin: false, hasOtherMethod: false)
+                        ))
                 }
             })
     }
@@ -104,7 +109,7 @@ final class TransferDaemon: Sendable {
                 let isUpload = if case .upload = job.plan.work { true } else { false }
                 let end = BackgroundTask.End(
                     name: name, result: .response(head, body: isUpload ? answer.body : nil),
-                    leftOrigin: answer.leftOrigin)
+                    leftOrigin: answer.leftOrigin, hasOtherMethod: answer.hasOtherMethod)
                 state.withLock { state in
                     state.jobs[name] = nil
                     let token = request.headerFields[.authorization] ?? "none"
@@ -130,7 +135,7 @@ final class TransferDaemon: Sendable {
         state.withLock { state in
             for name in state.jobs.keys {
                 state.jobs[name] = nil
-                state.events.append(.end(.init(name: name, result: result, leftOrigin: false)))
+                state.events.append(.end(.init(name: name, result: result, leftOrigin: false, hasOtherMethod: false)))
             }
         }
     }

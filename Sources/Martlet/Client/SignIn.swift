@@ -81,7 +81,7 @@ extension NetworkClient {
             do throws(SessionError) {
                 try await tokens.signIn(
                     with: issued, account: account(value), as: session, since: start.owner.epoch,
-                    receivedAt: call.receivedAt)
+                    age: pipeline.time.uptime - call.receivedAt)
             } catch {
                 throw NetworkError(error, for: call.call)
             }

@@ -189,18 +189,18 @@ public struct TokenStoreContract: Sendable {
     private func keepsMark() async throws {
         guard open().refreshLock != nil else { return }
         let record = StoredSession(id: SessionID(), generation: 7, tokens: .fresh(1))
-        let mark = EndMark(record.order, expiry: .rotationLost)
+        let mark = EndMark(record.position, expiry: .rotationLost)
         try await open().write(record)
         try await expect(.found(record), fromUpdateOf: open(), "that ends the session") { _ in .end(mark) }
         try await expect(.ended(mark), from: open(), "after the end of its session")
-        let lower = EndMark(SessionOrder(generation: 1, rotation: 0))
+        let lower = EndMark(SessionPosition(generation: 1, rotation: 0))
         try await expect(.ended(mark), fromUpdateOf: open(), "with a lower mark") { _ in .mark(lower) }
         try await expect(.ended(mark), from: open(), "after a lower mark")
         try await expect(.ended(mark), fromUpdateOf: open(), "with a lower end") { _ in .end(lower) }
         try await expect(.ended(mark), from: open(), "after the end of an earlier session")
         let newer = StoredSession(id: SessionID(), generation: 8, tokens: .fresh(2))
         try await open().write(newer)
-        let higher = EndMark(SessionOrder(generation: 9, rotation: 0), expiry: .rotationLost)
+        let higher = EndMark(SessionPosition(generation: 9, rotation: 0), expiry: .rotationLost)
         try await expect(.found(newer), fromUpdateOf: open(), "with a mark above the record") { _ in .mark(higher) }
         try await expect(.ended(higher), from: open(), "after a mark above it")
         try await open().write(record)

@@ -329,6 +329,24 @@
             #expect(await world.store.read() == .empty)
         }
 
+        @Test("the hint is that of the session, even if the store had not been read") func unread() async throws {
+            let world = World()
+            _ = try await world.signIn(to: world.manager())
+            guard case .found(let record) = await world.store.read() else {
+                Issue.record("no session was stored")
+                return
+            }
+            let tokens = world.manager()
+            try await world.server.signOut(of: tokens) { url in
+                let fields = Dictionary(
+                    uniqueKeysWithValues: AuthorizationResponse.form(url.query() ?? "").map { ($0.name, $0.value) })
+                #expect(fields["id_token_hint"] == record.tokens.idToken?.reveal())
+                return try #require(URL(string: "com.example.app:/callback?state=\(fields["state"] ?? "")"))
+            }
+            #expect(tokens.state == .signedOut)
+            #expect(await world.store.read() == .empty)
+        }
+
         @Test("the session here ends, whatever the browser does") func failures() async throws {
             let cases: [(OAuthError.Kind, @Sendable (inout Script) -> Void, @Sendable (URL) async throws -> URL)] = [
                 (.unsupported, { $0.metadata["end_session_endpoint"] = nil }, { $0 }),

@@ -463,7 +463,7 @@ import Testing
         let job = try #require(taken)
         #expect(machine.answer(preparing: job, .found(record)) == .send)
         _ = machine.refreshFinished(job, .success(.fresh(1), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
-        let mark = StoreReading.ended(EndMark(record.order, expiry: .rotationLost))
+        let mark = StoreReading.ended(EndMark(record.position, expiry: .rotationLost))
         if isStoring {
             machine.answer(.write, mark)
         } else {

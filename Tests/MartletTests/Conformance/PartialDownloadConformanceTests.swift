@@ -142,8 +142,8 @@ struct PartialDownloadConformanceTests {
 
     @Test(
         "C97: without an account, kept bytes are resumed with the same credentials only, including those of an interceptor",
-        arguments: [false, true])
-    func credentials(ofInterceptor: Bool) async throws {
+        arguments: KeyPlace.allCases)
+    fileprivate func credentials(place: KeyPlace) async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/film"
             let transport = server.transport
@@ -151,10 +151,10 @@ struct PartialDownloadConformanceTests {
                 let client = client(transport) {
                     $0.retry = .never
                     guard let key else { return }
-                    if ofInterceptor {
-                        $0.interceptors = [KeyInterceptor(key: key)]
-                    } else {
+                    if place == .headers {
                         $0.headers[.authorization] = key
+                    } else {
+                        $0.interceptors = [KeyInterceptor(key: key, place: place)]
                     }
                 }
                 server.change { $0.breaks = length.map { [$0] } ?? [] }
@@ -182,10 +182,74 @@ struct PartialDownloadConformanceTests {
     }
 }
 
+extension PartialDownloadConformanceTests {
+    @Test("C97: the kept bytes of a guest are not resumed for another guest, even with the same user ID")
+    func guests() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film"
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+                transport: server.transport, connectivity: nil, time: ManualTimeSource())
+            let client = NetworkClient(tokens: tokens, config: config { $0.retry = .never })
+            let guest = SessionAccount(userID: "guest", isGuest: true)
+            try await tokens.signIn(with: .fresh(1), account: guest)
+            server.change { $0.breaks = [4000] }
+            #expect(
+                await error { try await client.download(Get("/film", .required), to: path, options: options) } != nil)
+            await tokens.signOut()
+            try await tokens.signIn(with: .fresh(2), account: guest)
+            let response = try await client.download(Get("/film", .required), to: path, options: options)
+            #expect(response.value.resumedBytes == 0)
+        }
+    }
+
+    @Test("C97: the file of a call that needs no session does not appear for the next user") func fileOfFormerUser()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film"
+            let gate = Gate()
+            let transport = StubTransport { _ in
+                await gate.pass()
+                return .json("ada's")
+            }
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+                transport: transport, connectivity: nil, time: ManualTimeSource())
+            let client = NetworkClient(tokens: tokens)
+            try await tokens.signIn(with: .fresh(1), account: SessionAccount(userID: "ada"))
+            let download = Task {
+                await error { try await client.download(Get("/film", AuthenticationRequirement.none), to: path) }
+            }
+            await gate.waitForArrivals()
+            try await tokens.signIn(with: .fresh(2), account: SessionAccount(userID: "bob"))
+            gate.open()
+            guard case .sessionChanged = await download.value else {
+                Issue.record("the file has appeared")
+                return
+            }
+            #expect(folder.names.isEmpty)
+        }
+    }
+}
+
+private enum KeyPlace: CaseIterable, Sendable {
+    case headers, fieldOfInterceptor, urlOfInterceptor, urlOfPreparation
+}
+
 private struct KeyInterceptor: RequestInterceptor {
     let key: String
+    var place = KeyPlace.fieldOfInterceptor
+
+    func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) {
+        if place == .urlOfPreparation { request.path? += "?key=\(key)" }
+    }
 
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) {
-        request.headerFields[.authorization] = key
+        switch place {
+        case .urlOfInterceptor: request.path? += "?key=\(key)"
+        case .fieldOfInterceptor: request.headerFields[.authorization] = key
+        case .headers, .urlOfPreparation: break
+        }
     }
 }

@@ -128,17 +128,24 @@ struct RotationConformanceTests {
         #expect(app.tokens.state.isSignedIn)
     }
 
-    @Test("C88: the life of a sign-in's token begins when its response arrives") func slowSignIn() async throws {
+    @Test(
+        "C88: the life of a sign-in's token begins when its response arrives, whatever clock the client has",
+        arguments: [false, true])
+    func slowSignIn(hasOwnClock: Bool) async throws {
         /// Takes two seconds to process each response.
         struct Slow: RequestInterceptor {
-            let time: ManualTimeSource
+            let clocks: [ManualTimeSource]
             func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
-                time.advance(by: .seconds(2))
+                for clock in clocks { clock.advance(by: .seconds(2)) }
                 return response
             }
         }
-        let time = ManualTimeSource()
-        let app = App(time: time) { $0.interceptors = [Slow(time: time)] }
+        let (time, other) = (ManualTimeSource(), ManualTimeSource())
+        other.advance(by: .seconds(500))
+        let app = App(time: time) { config in
+            config.interceptors = [Slow(clocks: [time, other])]
+            if hasOwnClock { config.time = other }
+        }
         app.backend.beforeCall { _ in .json(#"{"accessToken":"a","refreshToken":"r","expiresIn":10}"#) }
         try await app.client.signIn(Get("/login", .none), as: NoContent.self)
         let tokens = try #require(app.tokens.currentTokens)

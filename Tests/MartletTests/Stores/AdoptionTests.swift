@@ -11,7 +11,13 @@ import Testing
 
     /// Former tokens in memory.
     private final class Place: Sendable {
-        private let state = Locked((tokens: Tokens?.some(old), reads: 0))
+        private let state: Locked<(tokens: Tokens?, reads: Int, isLocked: Bool)>
+
+        init(isLocked: Bool = false) {
+            state = Locked((old, 0, isLocked))
+        }
+
+        func unlock() { state.withLock { $0.isLocked = false } }
 
         var tokens: Tokens? { state.withLock(\.tokens) }
         var reads: Int { state.withLock(\.reads) }
@@ -20,7 +26,8 @@ import Testing
             FormerTokens(
                 named: "the former app",
                 read: {
-                    self.state.withLock { state in
+                    try self.state.withLock { state in
+                        if state.isLocked { throw StorageError(.locked, "the device is locked") }
                         state.reads += 1
                         return state.tokens
                     }
@@ -124,10 +131,10 @@ import Testing
         try await Self.withStores { store in
             let session = StoredSession(id: SessionID(), tokens: .fresh())
             try await store.write(session)
-            try await store.update { _ in .end(EndMark(session.order)) }
+            try await store.update { _ in .end(EndMark(session.position)) }
             let place = Place()
             #expect(try await store.adopt(place.former, deletingThem: true) == false)
-            #expect(await [.empty, .ended(EndMark(session.order))].contains(store.read()))
+            #expect(await [.empty, .ended(EndMark(session.position))].contains(store.read()))
             #expect(place.tokens == nil)
         }
     }
@@ -194,6 +201,46 @@ import Testing
         #expect(session.tokens == Self.old)
     }
 
+    @Test("a sign-out is final even while the former tokens cannot be read, in every store") func lockedSignOut()
+        async throws
+    {
+        try await Self.withStores { store in
+            let place = Place(isLocked: true)
+            let app = App(store: store.adopting(place.former))
+            guard case .unavailable = await app.tokens.restore() else {
+                Issue.record("the store must be unavailable")
+                return
+            }
+            await app.tokens.signOut()
+            #expect(app.tokens.state == .signedOut)
+            place.unlock()
+            let next = App(store: store.adopting(place.former, deletingThem: true))
+            #expect(await next.tokens.restore() == .signedOut)
+            #expect(place.tokens == nil)
+        }
+    }
+
+    @Test(
+        "a sign-in that was over before the former tokens could be read keeps them from coming back",
+        arguments: [
+            false, true,
+        ])
+    func signInBeforeReading(isLocked: Bool) async throws {
+        try await Self.withStores { store in
+            let place = Place(isLocked: isLocked)
+            let app = App(store: store.adopting(place.former))
+            if isLocked { await app.tokens.restore() }
+            let session = try await app.tokens.signIn(with: app.backend.issue())
+            #expect(session.isSaved)
+            #expect(await app.call().isSuccess)
+            // The app empties the store, which then keeps no mark.
+            try await store.delete()
+            place.unlock()
+            let next = App(store: store.adopting(place.former))
+            #expect(await next.tokens.restore() == .signedOut)
+        }
+    }
+
     @Test("if the adoption could not be noted, the user is signed in all the same") func notNotedAtLaunch() async throws
     {
         let failures = Locked(0)
@@ -203,6 +250,23 @@ import Testing
         #expect(await app.tokens.restore().isSignedIn)
         #expect(app.tokens.currentTokens == Self.old)
         #expect(failures.withLock { $0 } == 1)
+    }
+
+    @Test("if a sign-in is stored and the adoption could not be noted, the session is saved") func notNotedAtSignIn()
+        async throws
+    {
+        let failures = Locked(0)
+        // The record is written before the adoption is noted.
+        let storage = FailingStorage(failsAt: 2)
+        let store = AnyTokenStore.secure(storage, key: "session", folder: nil).adopting(
+            Place().former, onFailure: { _ in failures.withLock { $0 += 1 } })
+        let app = App(store: store)
+        let session = try await app.tokens.signIn(with: app.backend.issue())
+        #expect(session.isSaved && storage.hasFailed)
+        #expect(failures.withLock { $0 } == 1)
+        // The next change notes it.
+        await app.tokens.signOut()
+        #expect(storage.keys.contains { $0.hasPrefix("adopted") })
     }
 
     @Test("if the adoption could not be noted, a sign-out is still final") func notNoted() async throws {
@@ -215,9 +279,9 @@ import Testing
             Issue.record("nothing was adopted")
             return
         }
-        try await store.update { _ in .end(EndMark(session.order)) }
+        try await store.update { _ in .end(EndMark(session.position)) }
         #expect(try await store.adopt(place.former) == false)
-        #expect(await store.read() == .ended(EndMark(session.order)))
+        #expect(await store.read() == .ended(EndMark(session.position)))
     }
 
     @Test("a session of the store stays, and the older tokens never replace it") func occupied() async throws {
@@ -247,7 +311,7 @@ import Testing
             #expect(try await store.adopt(former, deletingThem: true) == false)
             #expect(log.lines == ["deleted"])
             #expect(await store.read() == .found(own))
-            try await store.update { _ in .end(EndMark(own.order)) }
+            try await store.update { _ in .end(EndMark(own.position)) }
             #expect(try await store.adopt(former) == false)
         }
     }
@@ -289,6 +353,26 @@ import Testing
             #expect(try await store.adopt(Place().former) == false, "call \(call)")
             #expect(await store.read().isEmpty)
             call += 1
+        }
+    }
+
+    @Test("a process finds the session that another one adopts at the same time") func adoptedElsewhere() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            let place = Place()
+            let elsewhere = place.former
+            let former = FormerTokens(
+                named: "the former app",
+                read: {
+                    let isFirst = try await AnyTokenStore.file(path: path).adopt(elsewhere)
+                    #expect(isFirst)
+                    return Self.old
+                })
+            guard case .found(let session) = await AnyTokenStore.file(path: path).adopting(former).read() else {
+                Issue.record("the session was not found")
+                return
+            }
+            #expect(session.tokens == Self.old && session.account.userID == "7")
         }
     }
 

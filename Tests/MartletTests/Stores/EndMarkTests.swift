@@ -15,18 +15,18 @@ import Testing
             .rotationLost,
         ] as [ExpiryReason?])
     func encoding(expiry: ExpiryReason?) throws {
-        let mark = EndMark(SessionOrder(generation: 7, rotation: 3), expiry: expiry)
+        let mark = EndMark(SessionPosition(generation: 7, rotation: 3), expiry: expiry)
         #expect(try EndMark(encoded: mark.encoded()) == mark)
     }
 
     @Test("an estimate keeps what has ended for certain, and survives encoding") func floor() throws {
-        let (low, high) = (SessionOrder(generation: 3, rotation: 1), SessionOrder(generation: 9, rotation: 0))
+        let (low, high) = (SessionPosition(generation: 3, rotation: 1), SessionPosition(generation: 9, rotation: 0))
         let estimate = EndMark(high, isEstimate: true)
         let merged = try #require(EndMark.later(EndMark(low), estimate))
-        #expect(merged.order == high && merged.isEstimate && merged.certainOrder == low)
+        #expect(merged.position == high && merged.isEstimate && merged.certainPosition == low)
         #expect(try EndMark(encoded: merged.encoded()) == merged)
-        #expect(estimate.certainOrder == nil && EndMark(low).certainOrder == low)
-        #expect(EndMark.later(merged, EndMark(.end(ofGeneration: 9)))?.certainOrder == .end(ofGeneration: 9))
+        #expect(estimate.certainPosition == nil && EndMark(low).certainPosition == low)
+        #expect(EndMark.later(merged, EndMark(.end(ofGeneration: 9)))?.certainPosition == .end(ofGeneration: 9))
     }
 
     @Test("is not read from bytes of another format or of a newer version") func foreignBytes() {
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test("covers earlier refreshes and sign-ins, and nothing later") func order() {
-        let mark = EndMark(SessionOrder(generation: 7, rotation: 3))
+        let mark = EndMark(SessionPosition(generation: 7, rotation: 3))
         for (generation, rotation, isCovered) in [
             (7, 3, true), (7, 2, true), (6, 9, true), (7, 4, false), (8, 0, false),
         ] {
@@ -56,7 +56,7 @@ import Testing
             let path = folder.path + "/session"
             let store = FileTokenStore(path: path)
             try await store.write(record)
-            let mark = EndMark(record.order)
+            let mark = EndMark(record.position)
             try PrivateFile(path: path + ".ended").writeForTest(mark.encoded())
             #expect(await store.read() == .ended(mark))
             #expect(!FileManager.default.fileExists(atPath: path))
@@ -68,9 +68,9 @@ import Testing
         try await TemporaryFolder.with { folder in
             let store = FileTokenStore(path: folder.path + "/session")
             try await store.write(record)
-            let mark = EndMark(SessionOrder(generation: 9, rotation: 0))
+            let mark = EndMark(SessionPosition(generation: 9, rotation: 0))
             try await store.update { _ in .end(mark) }
-            try await store.update { _ in .mark(EndMark(record.order)) }
+            try await store.update { _ in .mark(EndMark(record.position)) }
             #expect(await store.read() == .ended(mark))
             try await store.write(record)
             #expect(await store.read() == .found(record))
@@ -84,8 +84,8 @@ import Testing
             try await store.write(record)
             try PrivateFile(path: path + ".ended").writeForTest(Data("{".utf8))
             #expect(await store.read() == .found(record))
-            try await store.update { _ in .end(EndMark(record.order)) }
-            #expect(await store.read() == .ended(EndMark(record.order)))
+            try await store.update { _ in .end(EndMark(record.position)) }
+            #expect(await store.read() == .ended(EndMark(record.position)))
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
             let store = FileTokenStore(path: path)
             try await store.write(record)
             try FileManager.default.createDirectory(atPath: path + ".ended/x", withIntermediateDirectories: true)
-            await #expect(throws: StorageError.self) { try await store.update { _ in .end(EndMark(record.order)) } }
+            await #expect(throws: StorageError.self) { try await store.update { _ in .end(EndMark(record.position)) } }
             #expect(!FileManager.default.fileExists(atPath: path))
         }
     }
@@ -109,7 +109,7 @@ import Testing
             try await store.write(record)
             try FileManager.default.removeItem(atPath: path + ".lock")
             try FileManager.default.createDirectory(atPath: path + ".lock/x", withIntermediateDirectories: true)
-            await #expect(throws: StorageError.self) { try await store.update { _ in .end(EndMark(record.order)) } }
+            await #expect(throws: StorageError.self) { try await store.update { _ in .end(EndMark(record.position)) } }
             #expect(!FileManager.default.fileExists(atPath: path))
         }
     }
@@ -118,15 +118,15 @@ import Testing
         let storage = InMemoryStorage()
         let store = SecureTokenStore(storage: storage, key: "session", folder: nil)
         try await store.write(record)
-        try await store.update { _ in .end(EndMark(record.order)) }
-        #expect(await store.read() == .ended(EndMark(record.order)))
+        try await store.update { _ in .end(EndMark(record.position)) }
+        #expect(await store.read() == .ended(EndMark(record.position)))
         let value = try #require(await storage.read("session"))
-        #expect(try EndMark(encoded: value) == EndMark(record.order))
+        #expect(try EndMark(encoded: value) == EndMark(record.position))
 
-        let earlier = EndMark(SessionOrder(generation: 0, rotation: 0))
+        let earlier = EndMark(SessionPosition(generation: 0, rotation: 0))
         try await store.update { _ in .end(earlier) }
         try await store.delete()
-        #expect(await store.read() == .ended(EndMark(record.order)))
+        #expect(await store.read() == .ended(EndMark(record.position)))
 
         let later = EndMark(.end(ofGeneration: record.generation))
         try await store.update { _ in .mark(later) }
@@ -140,7 +140,7 @@ import Testing
         try await KeychainApp.with(FakeKeychain()) { app in
             let store = SecureTokenStore(storage: app.storage(), key: "session", folder: nil)
             try await store.write(record)
-            try await store.update { _ in .end(EndMark(record.order)) }
+            try await store.update { _ in .end(EndMark(record.position)) }
             #expect(await store.read() == .empty)
             #expect(app.keychain.state.items.isEmpty)
         }
@@ -151,7 +151,7 @@ import Testing
         let storage = InMemoryStorage()
         let store = SecureTokenStore(storage: storage, key: "session", folder: nil)
         try await store.update { [record] _ in .write(record) }
-        let expiry = EndMark(record.order, expiry: .refreshTokenRejected(code: nil))
+        let expiry = EndMark(record.position, expiry: .refreshTokenRejected(code: nil))
         try await store.update { _ in .end(expiry) }
         let tokens = TokenManager(baseURL: "https://api.example.com", store: store, refresher: .json(path: "/refresh"))
         #expect(await tokens.restore() == .expired(.refreshTokenRejected(code: nil)))
@@ -167,7 +167,7 @@ import Testing
         let store = SecureTokenStore(storage: storage, key: "session", folder: nil)
         try await store.write(record)
         storage.isFull.withLock { $0 = true }
-        await #expect(throws: StorageError.self) { try await store.update { _ in .end(EndMark(record.order)) } }
+        await #expect(throws: StorageError.self) { try await store.update { _ in .end(EndMark(record.position)) } }
         #expect(await store.read() == .empty)
     }
 
@@ -179,8 +179,8 @@ import Testing
         try await store.write(record)
         storage.isFull.withLock { $0 = true }
         storage.hasRoomAfterDeletion.withLock { $0 = true }
-        try await store.update { _ in .end(EndMark(record.order)) }
-        #expect(await store.read() == .ended(EndMark(record.order)))
+        try await store.update { _ in .end(EndMark(record.position)) }
+        #expect(await store.read() == .ended(EndMark(record.position)))
     }
 
     @Test("without lock files, an account that has signed out is not in the list of the accounts") func accounts()
@@ -190,7 +190,7 @@ import Testing
         let one = store.store(for: AccountID(rawValue: "1"))
         try await one.write(record)
         #expect(try await store.accounts() == [AccountID(rawValue: "1")])
-        try await one.update { [record] _ in .end(EndMark(record.order)) }
+        try await one.update { [record] _ in .end(EndMark(record.position)) }
         #expect(try await store.accounts().isEmpty)
     }
 
@@ -199,9 +199,9 @@ import Testing
             let storage = InMemoryStorage()
             let store = SecureTokenStore(storage: storage, key: "session", folder: folder.path)
             try await store.write(record)
-            try await store.update { _ in .end(EndMark(record.order)) }
+            try await store.update { _ in .end(EndMark(record.position)) }
             #expect(await storage.keys().isEmpty)
-            #expect(await store.read() == .ended(EndMark(record.order)))
+            #expect(await store.read() == .ended(EndMark(record.position)))
         }
     }
 }

@@ -99,7 +99,7 @@ private struct BrokenSharedStore: TokenStore {
         }
         if let mark = lower.withLock(\.self) {
             try await base.delete()
-            let record = StoredSession(id: SessionID(), generation: mark.order.generation, tokens: .fresh())
+            let record = StoredSession(id: SessionID(), generation: mark.position.generation, tokens: .fresh())
             try await base.write(record)
             _ = try await base.update { _ in .end(mark) }
         }

@@ -191,6 +191,9 @@ struct RedactionTests {
                 #"{"body":"{\u0022password\u0022: \u0022a hunter3\u0022}","page":3}"#,
                 #"{"body":"{\u0022password\u0022: \u0022<redacted>\u0022}","page":3}"#
             ),
+            (#"{"A\u0050I\u0020Key":"a hunter3"}"#, #"{"A\u0050I\u0020Key":"<redacted>"}"#),
+            (#"{"log":"token={hunter\u0033}, page"}"#, #"{"log":"token=<redacted>, page"}"#),
+            (#"{"form":"password[\u0061]=hunter3&page=3"}"#, #"{"form":"password[\u0061]=<redacted>&page=3"}"#),
             (
                 #"<a data="{&quot;password&quot;: &quot;a\&quot;hunter3&quot;,&quot;page&quot;:3}"/>"#,
                 #"<a data="{&quot;password&quot;: &quot;<redacted>&quot;,&quot;page&quot;:3}"/>"#
@@ -369,6 +372,27 @@ struct RedactionTests {
             ),
             ("<entry key = password >hunter3</entry><b>3</b>", "<entry key = password ><redacted></entry><b>3</b>"),
             ("name:  password \ntype: x\nvalue: hunter3\n", "name:  password \ntype: x\nvalue: <redacted>\n"),
+            (
+                #"{"x":"<entry\u0020ke\u0079=\"pin\">a hunter3</entry>","page":3}"#,
+                #"{"x":"<entry\u0020ke\u0079=\"pin\"><redacted></entry>","page":3}"#
+            ),
+            (#"<entry k&#101;y="pin">a hunter3</entry><b>3</b>"#, #"<entry k&#101;y="pin"><redacted></entry><b>3</b>"#),
+            (
+                #"{"l\u006fc":["body","password"],"msg":"x","input":"a hunter3"}"#,
+                #"{"l\u006fc":["body","password"],"msg":"x","input":"<redacted>"}"#
+            ),
+            (
+                #"{"label":"N\u0065w\u0020password","page":1,"value":"a hunter3"}"#,
+                #"{"label":"N\u0065w\u0020password","page":1,"value":"<redacted>"}"#
+            ),
+            (
+                #"<o>{&quot;x&quot;:&quot;&lt;entry key=\&quot;pin\&quot;\u003ea hunter3&lt;/entry&gt;&quot;}</o>"#,
+                #"<o>{&quot;x&quot;:&quot;&lt;entry key=\&quot;pin\&quot;\u003e<redacted>&lt;/entry&gt;&quot;}</o>"#
+            ),
+            (
+                "<x>&lt;name&gt;pin&lt;/name&gt;&lt;type&gt;x&lt;/type&gt;&lt;value&gt;a hunter3&lt;/value&gt;</x>",
+                "<x>&lt;name&gt;pin&lt;/name&gt;&lt;type&gt;x&lt;/type&gt;&lt;value&gt;<redacted>&lt;/value&gt;</x>"
+            ),
             ("x<Password>hunter3", "x<Password><redacted>"),
             ("<Password>.hunter3", "<Password><redacted>"),
             (#"<Password>"hunter3""#, "<Password><redacted>"),
@@ -426,6 +450,29 @@ struct RedactionTests {
                 "<value>hunter3</value><list><value>3</value></list><name>password</name>",
                 "<value><redacted></value><list><value>3</value></list><name>password</name>"
             ),
+            (
+                #"{"value":"a hunter3\u003cpw","page":1,"name":"password"}"#,
+                #"{"value":"<redacted>","page":1,"name":"password"}"#
+            ),
+            (
+                #"{"a":"{\"value\":\"a hunter3\",\"name\":\u0020\"pin\"}"}"#,
+                #"{"a":"{\"value\":\"<redacted>\",\"name\":\u0020\"pin\"}"}"#
+            ),
+            (#"{"form":"value=hunter3&name=password"}"#, #"{"form":"value=<redacted>&name=password"}"#),
+            (#"{"x":"- value: hunter3\n  name: password"}"#, #"{"x":"- value: <redacted>\n  name: password"}"#),
+            (
+                #"<a data="{&quot;value&quot;:&quot;a\u003ehunter3&quot;,&quot;name&quot;:&quot;pin&quot;}"/>"#,
+                #"<a data="{&quot;value&quot;:&quot;<redacted>&quot;,&quot;name&quot;:&quot;pin&quot;}"/>"#
+            ),
+            (
+                #"<a data="{&quot;value&quot;:&quot;&lt;b&gt;hunter3&quot;,&quot;name&quot;:&quot;pin&quot;}"/>"#,
+                #"<a data="{&quot;value&quot;:&quot;<redacted>&quot;,&quot;name&quot;:&quot;pin&quot;}"/>"#
+            ),
+            (
+                #"{"x":"\u003cvalue\u003ea hunter3\u003c/value\u003e\u003cname\u003epin\u003c/name\u003e"}"#,
+                #"{"x":"\u003cvalue\u003e<redacted>\u003c/value\u003e\u003cname\u003epin\u003c/name\u003e"}"#
+            ),
+            (#"{"value":"hunter3<pin>a","name":"password"}"#, #"{"value":"<redacted>"#),
             (#"{"value":42,"name":"max_tokens"}"#, #"{"value":42,"name":"max_tokens"}"#),
             (#"{"value":true,"name":"password"}"#, #"{"value":true,"name":"password"}"#),
             ("The value: is it x? The key: password, maybe", "The value: is it x? The key: password, maybe"),
@@ -639,6 +686,11 @@ struct RedactionTests {
             #"<field id="password">hunter2</field>"#, "%2570assword=hunter2",
             "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n",
             "--b\nContent-Disposition: form-data; name=\"password\"\nX-A: b\n\nhunter2\nhunter2",
+            "--b\r\nContent-Disposition: form-data; name=password\r\n\r\nhunter2\r\n--b--\r\n",
+            "--b\r\nContent-Disposition: form-data;name=pin; filename=a\r\nX-A: b\r\n\r\nhunter2\r\n--b--\r\n",
+            "--b\r\nContent-Disposition: form-data; filename=a.txt; name=password\r\n\r\nhunter2\r\n--b--\r\n",
+            #"{"log":"--b\r\nContent-Disposition: form-data; n\u0061me=password\r\n\r\nhunter2\r\n--b--"}"#,
+            "-data; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n", "; name=password\r\n\r\nhunter2\r\n--b--\r\n",
             "<td>password</td><td class=\"\(String(repeating: "wide ", count: 40))\">hunter2</td>",
             "<value>hunter2</value><type>x</type><name>password</name>",
             "--b\r\nContent-Disposition: form-data; name=\"password\"\r\nContent-Transfer-Encoding: binary\r\n"
@@ -668,6 +720,11 @@ struct RedactionTests {
             #"<div id="password">Choose a password</div>"#, #"<label>password</label><input name="q"><p>7</p>"#,
             "<value>Ada</value></member><name>password</name>",
             "--b\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\nAda\r\n--b--\r\n",
+            "--b\r\nContent-Disposition: form-data; name=user\r\n\r\nAda\r\n--b--\r\n",
+            "name = \"password\"\n\n[page]\nnumber = 3", "x; name=password; page=3\nAda\n",
+            "a\nb; name=password\n\nAda",
+            "<x>&lt;name&gt;user&lt;/name&gt;&lt;value&gt;Ada&lt;/value&gt;</x>",
+            #"<a title="&lt;b name=&quot;password&quot;&gt;" data="3"><b value="3">"#,
         ])
     func harmlessMarkup(text: String) {
         #expect(Redaction.redact(text) == text)

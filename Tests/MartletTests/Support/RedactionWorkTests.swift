@@ -31,12 +31,18 @@ struct RedactionWorkTests {
         "e\u{301}",
         "password=e\u{301}",
         "\u{1F468}\u{200D}\u{1F469}", "/\u{1F1E6}",
+        "disposition: form-data; name=password\n", "form-data; name=password\n\n",
+        "nam\\u0065=\"password\",", "name=\\u0020password,", "\\u0020", "\\u0061", "&#32;", "\\\\u0061 key",
+        "&lt;name&gt;password&lt;/name&gt;", "\\u003cname\\u003epassword\\u003c/name\\u003e",
+        "<a b=\"&lt;c d=\"&amp;lt;e ", "<a b=\"&quot;\\u003e", "value:\"password\",", "token={\\u0061",
+        "password[\\u0061", "{\"value\":\"<password>",
     ]
 
     /// The pieces that were quadratic before, or cost the most, for texts of 1 MB.
     private static let worstPieces = [
         "token:{", "password:[\"", "password=a,", "Password: a\n ", "\"password\",\"value\",", "<a ",
         "a<token>b</x>", "<password a=\"", "'cookie=\"", "://", "eyJ", "\\\"",
+        "form-data; filename=a.txt; name=password;",
     ]
 
     @Test("C95: a byte of hostile text costs the same in 10 KB and in 1 MB", arguments: worstPieces)

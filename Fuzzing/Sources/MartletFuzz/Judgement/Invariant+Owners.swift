@@ -15,6 +15,22 @@ extension Invariant {
         return nil
     }
 
+    static let callsFindTheirSession = Invariant(
+        rule: "A call that began before the store was read is not sent without a token if the store had a session."
+    ) { facts in
+        for (position, exchange) in facts.requests where exchange.token == nil && !exchange.isElsewhere {
+            guard let call = facts.call(exchange.call), call.situation == .unknown, case .request(let plan) = call.kind,
+                plan.authentication == .ifSignedIn,
+                let (read, stamp) = facts.firstReading(in: call.life, after: call.position), let stamp, read < position,
+                // The call may have begun a little later than its caller says.
+                facts.elapsed(from: call.position, to: read) > .zero
+            else { continue }
+            return "request \(exchange.call) carried no token at \(facts.time(position).text), although the store had "
+                + "session \(facts.family(of: stamp.session) ?? 0)"
+        }
+        return nil
+    }
+
     static let expiredTokensAreNotSent = Invariant(
         rule: "No request carries a token after its stated expiry."
     ) { facts in
@@ -235,6 +251,14 @@ extension Facts {
             // While a sign-in is being stored, its session is current but not yet reported.
             return registersGuest ? nil : startingSessions(in: call.life, at: call.position).union([0])
         }
+    }
+
+    /// The first reading of the store that a process reported after a position, and the session that it found.
+    fileprivate func firstReading(in life: Life, after first: Int) -> (position: Int, stamp: SessionStamp?)? {
+        for (position, other, event) in events where other == life && position > first {
+            if case .restored(let stamp) = event { return (position, stamp) }
+        }
+        return nil
     }
 
     /// The session that a process found after it had begun a call without a known session, with 0 for none. `nil` if it

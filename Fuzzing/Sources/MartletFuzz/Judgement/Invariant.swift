@@ -7,7 +7,8 @@ struct Invariant: Sendable {
     static let all = [
         everyCallReturns, cancelledAtOnce, validTokensAreHandedOut, unavailableIsNotSignedOut,
         guestsGiveWay, signOutsEndSignIns, guestsSpareUnreadUsers, requestsKeepTheirSession, callsKeepTheirSession,
-        callersGetTheirToken, expiredTokensAreNotSent, responsesStayWithTheirUser, cookiesStayWithTheirUser,
+        callersGetTheirToken, callsFindTheirSession, expiredTokensAreNotSent, responsesStayWithTheirUser,
+        cookiesStayWithTheirUser,
         downloadsStayWithTheirUser, emptiedClientsKeepNothing,
         adoptionsComeFirst, formerTokensAreKept,
         accountsStayApart, accountsStaySignedIn, currentAccountIsKept,

@@ -177,7 +177,7 @@ extension OrderWorld {
         let record = StoredSession(
             id: id, generation: processes[index].machine.makeGeneration(at: wallClock(of: index)),
             tokens: server.signIn())
-        tell("\(index): a user signs in to \(name(id)) at \(place(record.order))")
+        tell("\(index): a user signs in to \(name(id)) at \(place(record.position))")
         processes[index].machine.signedIn(record, deadlines: nil, by: processes[index].machine.makeID())
         takeActions(of: index)
     }
@@ -486,12 +486,12 @@ extension OrderWorld {
         return "session \((sessions.firstIndex(of: session) ?? -1) + 1)"
     }
 
-    private func place(_ order: SessionOrder) -> String { "\(order.generation - 1_790_000_000_000)" }
+    private func place(_ position: SessionPosition) -> String { "\(position.generation - 1_790_000_000_000)" }
 
     private func words(_ reading: StoreReading) -> String {
         switch reading {
-        case .found(let record): "\(name(record.id)) at \(place(record.order))"
-        case .ended(let mark): "the mark \(place(mark.order))"
+        case .found(let record): "\(name(record.id)) at \(place(record.position))"
+        case .ended(let mark): "the mark \(place(mark.position))"
         case .empty: "nothing"
         case .unavailable: "what cannot be read"
         }

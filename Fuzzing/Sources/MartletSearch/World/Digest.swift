@@ -19,8 +19,8 @@ struct Digest {
     private var families: [Int: (name: Int, base: Int)] = [:]
     private var order: [Int] = []
     private var rotations: [SessionID: Int] = [:]
-    /// The orders that others are compared with.
-    private let orders: [SessionOrder]
+    /// The positions that others are compared with.
+    private let positions: [SessionPosition]
 
     /// The engine's IDs start here, so that they differ from all other numbers.
     static let firstID = 1_000_000
@@ -30,8 +30,8 @@ struct Digest {
     /// Past instants at this distance or beyond, in milliseconds, are equivalent: no window reaches further back.
     private static let past = -95_000
 
-    init(now: Duration, wallClock: Date, orders: [SessionOrder]) {
-        self.orders = orders
+    init(now: Duration, wallClock: Date, positions: [SessionPosition]) {
+        self.positions = positions
         self.now = now
         self.wallClock = wallClock
     }
@@ -102,15 +102,15 @@ struct Digest {
     }
 
     mutating func add(_ mark: EndMark) {
-        add(mark.order)
+        add(mark.position)
         add(mark.expiry.map { "\($0)" } ?? "-")
         add(mark.isEstimate ? 1 : 0)
         if let floor = mark.floor { add(floor) }
     }
 
-    /// Adds an order by its rank among those of the store and of the session. Nothing else about it makes a difference.
-    mutating func add(_ order: SessionOrder) {
-        for other in orders { add(order < other ? 1 : order == other ? 2 : 3) }
+    /// Adds a position by its rank among those of the store and of the session. Nothing else about it matters.
+    mutating func add(_ position: SessionPosition) {
+        for other in positions { add(position < other ? 1 : position == other ? 2 : 3) }
     }
 
     mutating func add(_ error: StorageError) {
@@ -174,7 +174,7 @@ extension Digest {
     mutating func add(part value: Any, _ label: String? = nil) {
         switch value {
         case let mark as EndMark: add(mark)
-        case let order as SessionOrder: add(order)
+        case let position as SessionPosition: add(position)
         case let number as Int: add(number, labeled: label)
         case let truth as Bool: add(truth ? 1 : 0)
         case let instant as Duration: add(instant: Self.isDeadline(label) ? max(instant, now) : instant)
@@ -248,8 +248,8 @@ extension World {
     /// The digest of the world's visible state.
     var digest: Digest {
         let machine = life.tokens.machine
-        let orders = [machine.currentRecord?.order, disk.record?.order, disk.mark?.order].compactMap(\.self)
-        var digest = Digest(now: clock.uptime, wallClock: clock.wallClock, orders: orders)
+        let positions = [machine.currentRecord?.position, disk.record?.position, disk.mark?.position].compactMap(\.self)
+        var digest = Digest(now: clock.uptime, wallClock: clock.wallClock, positions: positions)
         digest.add(part: machine)
         digest.add(disk.reading)
         digest.add(disk.record == nil ? 0 : 1)

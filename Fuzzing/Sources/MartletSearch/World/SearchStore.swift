@@ -104,7 +104,7 @@ final class SearchDisk: @unchecked Sendable {
     /// Another process ends a session: the server has refused it for this reason, or the user has signed out.
     func end(_ record: StoredSession, _ reason: ExpiryReason?) {
         let rotation = reason == nil ? .max : record.rotation
-        raise(EndMark(SessionOrder(generation: record.generation, rotation: rotation), expiry: reason))
+        raise(EndMark(SessionPosition(generation: record.generation, rotation: rotation), expiry: reason))
         self.record = nil
     }
 

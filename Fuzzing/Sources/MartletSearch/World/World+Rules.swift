@@ -64,7 +64,7 @@ extension World {
             }
             // A sign-out of a process that has read nothing ends every session that is not later by the clock.
             if case .anything(let last)? = life.tokens.machine.ending?.signOut, let record = disk.record,
-                record.order <= last
+                record.position <= last
             {
                 return
             }

@@ -69,7 +69,7 @@ final class World {
 
     /// A record as a sign-in in another process would write it.
     func record(of token: TokenName) -> StoredSession {
-        let highest = max(disk.record?.generation ?? 0, disk.mark?.order.generation ?? 0)
+        let highest = max(disk.record?.generation ?? 0, disk.mark?.position.generation ?? 0)
         return StoredSession(
             id: SessionID(),
             generation: max(highest + 1, Int((clock.wallClock.timeIntervalSince1970 * 1000).rounded())),

@@ -158,7 +158,8 @@ struct CallAttempt {
         call.readCookies(for: request, at: origin)
         try call.receiver?.checkCredentials(
             pipeline.fieldsWithoutToken(of: request, call).credentials,
-            inPlaceOfToken: pipeline.fieldsInPlaceOfToken(of: request, call))
+            inPlaceOfToken: pipeline.fieldsInPlaceOfToken(of: request, call),
+            url: CacheRequest.url(of: request, at: origin))
         if given == nil, let cache = pipeline.config.cache {
             (given, ticket) = pipeline.consult(cache, for: request, at: origin, call)
         }

@@ -16,8 +16,10 @@ protocol ResponseReceiver: Sendable {
     /// - Parameters:
     ///   - credentials: The header fields of the request that may identify a user, without the session's own token.
     ///   - inPlaceOfToken: Those of them that replace the session's token.
+    ///   - url: The request's URL. An interceptor may have put a credential into it.
     func checkCredentials(
-        _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField]
+        _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField],
+        url: @autoclosure () -> String
     ) throws
     /// Whether the receiver consumes the body of this response.
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool

@@ -88,17 +88,17 @@ extension SessionStateMachine {
         case anything
         /// Any mark, and records up to this position. This is the first attempt to write an unattended sign-in, which
         /// must not replace a user whose record this process has never read.
-        case endedOrUpTo(SessionOrder)
+        case endedOrUpTo(SessionPosition)
         /// Records and marks up to this position, which the sign-in knew. Any others are newer than the sign-in.
-        case upTo(SessionOrder)
+        case upTo(SessionPosition)
         /// Nothing. The store has contained this session, so any other record is newer, and if there is no record,
         /// another process has signed out.
         case stored
 
         /// The position up to which records may be replaced, if there is one.
-        var limit: SessionOrder? {
+        var limit: SessionPosition? {
             switch self {
-            case .upTo(let order), .endedOrUpTo(let order): order
+            case .upTo(let position), .endedOrUpTo(let position): position
             case .anything, .stored: nil
             }
         }
@@ -196,13 +196,13 @@ extension SessionStateMachine.ActiveSession {
     }
 
     /// Lets the session replace everything up to a position, and ranks it above that.
-    mutating func raise(above order: SessionOrder) {
-        base = .upTo(order)
-        raiseGeneration(above: order)
+    mutating func raise(above position: SessionPosition) {
+        base = .upTo(position)
+        raiseGeneration(above: position)
     }
 
-    mutating func raiseGeneration(above order: SessionOrder) {
-        raiseGeneration(to: order.generationAbove)
+    mutating func raiseGeneration(above position: SessionPosition) {
+        raiseGeneration(to: position.generationAbove)
     }
 
     /// Ranks the session above the records that it replaces.

@@ -74,9 +74,12 @@ struct SessionLineage: Sendable {
     private var account: SessionAccount?
     /// Whether the store was still unread at some time in the epoch.
     private var wasUnread: Bool
+    /// The sessions that have ended for good in this process.
+    private var ended: Set<SessionID>
 
-    fileprivate init(epoch: Int, record: StoredSession?, isUnread: Bool) {
+    fileprivate init(epoch: Int, record: StoredSession?, isUnread: Bool, ended: Set<SessionID>) {
         self.epoch = epoch
+        self.ended = ended
         sessions = record.map { [$0.id] } ?? []
         account = record?.account
         wasUnread = isUnread
@@ -100,7 +103,9 @@ struct SessionLineage: Sendable {
             sessions.formUnion(former.sessions)
             return nil
         }
-        return former.sessions.isEmpty && !former.wasUnread ? nil : former.sessions
+        guard former.wasUnread else { return former.sessions.isEmpty ? nil : former.sessions }
+        // A sign-out during the reading ends the session that the store turns out to contain.
+        return former.sessions.union(next.ended)
     }
 }
 
@@ -116,6 +121,6 @@ extension SessionStateMachine {
 
     /// The session of the current epoch, even while it is still being saved.
     var lineage: SessionLineage {
-        SessionLineage(epoch: epoch, record: session?.record, isUnread: isUnread)
+        SessionLineage(epoch: epoch, record: session?.record, isUnread: isUnread, ended: endedHere)
     }
 }

@@ -40,16 +40,15 @@ struct SessionStateMachine: Sendable {
     private var changeEpoch = 0
     /// The time of a sign-out that waits for the first reading of the store; `nil` for none.
     private var awaitedSignOut: Date?
-    /// The epoch that began with the last sign-out of this process, and whether a user may have been signed in until
-    /// then.
-    private(set) var lastSignOut = (epoch: 0, hadSession: false)
+    /// The last sign-out of this process.
+    private(set) var lastSignOut = LastSignOut(epoch: 0, hadSession: false, idToken: nil)
     /// The epoch that began with the last sign-in of this process.
     private var signInEpoch = 0
     /// The epoch that began with the last change that was no unattended sign-in.
     private(set) var attendedEpoch = 0
     /// The highest position of a record or a mark that this process has read or written; `nil` if it has done neither.
     /// An empty store is at position zero.
-    private var known: SessionOrder?
+    private var known: SessionPosition?
     /// The generation of the last sign-in that another sign-in replaced before the store had confirmed its record. If
     /// no known generation is higher, the order rests on the clock.
     private var unstoredGeneration: Int?
@@ -61,7 +60,7 @@ struct SessionStateMachine: Sendable {
     /// The sessions that ended in this process by a sign-out, by another sign-in, or because their own sign-in was
     /// withdrawn. Their tokens are revoked. Their records are ignored at any position: a write that was reported as
     /// failed may still have stored one, even above the record that it found.
-    private var endedHere: Set<SessionID> = []
+    private(set) var endedHere: Set<SessionID> = []
     /// The session that expired last in this process. The server rejected its tokens.
     private var lastExpired: SessionID?
     /// The tokens to revoke once the attempt to delete or replace their record has succeeded or failed. Until then,
@@ -117,7 +116,7 @@ struct SessionStateMachine: Sendable {
 
     /// The highest generation that this process knows of.
     private var highestGeneration: Int? {
-        [known?.generation, mark?.order.generation, session?.newest.record.generation].compactMap(\.self).max()
+        [known?.generation, mark?.position.generation, session?.newest.record.generation].compactMap(\.self).max()
     }
 
     private mutating func emit(_ event: SessionEvent) {
@@ -258,7 +257,7 @@ extension SessionStateMachine {
     ) -> WaiterReply {
         guard sharesStore else {
             expire(because: .noRefreshToken)
-            startEnding(EndMark(session.record.order, expiry: .noRefreshToken))
+            startEnding(EndMark(session.record.position, expiry: .noRefreshToken))
             return .failure(.expired(.noRefreshToken))
         }
         if case .backingOff(let until) = session.refresh, now < until, let failure = session.lastFailure {
@@ -323,8 +322,8 @@ extension SessionStateMachine {
         let isUnreadSignOut = if case .anything? = ending?.signOut { true } else { false }
         let isUnknown = isUnread || isUnreadSignOut && !sharesStore
         // A record that was adopted from a former library has generation 0.
-        let generations = [session?.newest.record.generation, mark?.order.generation].compactMap(\.self)
-        let earlier = SessionOrder.end(ofGeneration: generations.max() ?? -1)
+        let generations = [session?.newest.record.generation, mark?.position.generation].compactMap(\.self)
+        let earlier = SessionPosition.end(ofGeneration: generations.max() ?? -1)
         let base = isUnattended && !isUnknown ? Base.endedOrUpTo(earlier) : .anything
         revokeCurrent()
         endSession(.sessionChanged, isUnattended: isUnattended)
@@ -356,9 +355,13 @@ extension SessionStateMachine {
         awaitedSignOut = wallClock
     }
 
-    /// Performs the sign-out that has waited for the reading, unless another one or a sign-in has overtaken it.
+    /// Performs the sign-out that has waited for the reading, unless another one or a sign-in has overtaken it. A
+    /// sign-in that has begun since the request goes on.
     mutating func performAwaitedSignOut() {
-        if let awaitedSignOut { signedOut(at: awaitedSignOut) }
+        guard let awaitedSignOut else { return }
+        let requestEpoch = attendedEpoch
+        signedOut(at: awaitedSignOut)
+        attendedEpoch = requestEpoch
     }
 
     /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.
@@ -366,7 +369,7 @@ extension SessionStateMachine {
         let ended = session
         let hadSession = ended != nil || isUnread
         // Without a reading, this includes sign-ins of the same millisecond.
-        let now = SessionOrder.end(ofGeneration: makeGeneration(at: wallClock) - (known == nil ? 0 : 1))
+        let now = SessionPosition.end(ofGeneration: makeGeneration(at: wallClock) - (known == nil ? 0 : 1))
         let generations = [known?.generation, ended?.newest.record.generation].compactMap(\.self)
         if known == nil { emit(.orderedByClock) }
         let mark =
@@ -375,11 +378,14 @@ extension SessionStateMachine {
         let mayBeUnstored = ended.map { $0.base != .stored } ?? false
         revokeCurrent()
         endSession(.signedOut)
-        let reach: SignOut = known == nil ? .anything(now) : .before(mayBeUnstored ? now : mark.order)
+        let reach: SignOut = known == nil ? .anything(now) : .before(mayBeUnstored ? now : mark.position)
         startEnding(mark, signOut: .widest(ending?.signOut, reach))
-        lastSignOut = (epoch, hadSession)
+        lastSignOut = LastSignOut(epoch: epoch, hadSession: hadSession, idToken: ended?.newest.record.tokens.idToken)
         emit(.signedOut(ended?.record.id))
     }
+
+    /// A caller of the last sign-out has received the ID token.
+    mutating func forgetIDToken() { lastSignOut.idToken = nil }
 
     /// Whether a sign-in is being saved.
     var isStartingSession: Bool { session?.isVisible == false }
@@ -710,7 +716,7 @@ extension SessionStateMachine {
     private mutating func expire(because reason: ExpiryReason) {
         guard let session else { return }
         lastExpired = session.record.id
-        mark = EndMark.later(mark, EndMark(session.record.order, expiry: reason))
+        mark = EndMark.later(mark, EndMark(session.record.position, expiry: reason))
         self.session = nil
         absence = .expired(reason, session.record.id)
         emit(.expired(session.record.id, reason))
@@ -757,7 +763,7 @@ extension SessionStateMachine {
     ) -> StoreDecision {
         var decision = undecided(task)
         decision.hasLostLock = hasLostLock
-        decision.found = reading.order
+        decision.found = reading.position
         decision.hasFoundNothing = reading == .empty
         switch task {
         case .read:
@@ -805,7 +811,7 @@ extension SessionStateMachine {
         _ record: StoredSession, of session: ActiveSession, above reading: StoreReading
     ) -> StoredSession {
         guard session.ranksAbove(reading) || hasEndedHere(reading), reading != .empty,
-            !reading.contains(record.id), let found = reading.order, found.generation >= record.generation
+            !reading.contains(record.id), let found = reading.position, found.generation >= record.generation
         else { return record }
         var record = record
         record.generation = found.generationAbove
@@ -843,7 +849,7 @@ extension SessionStateMachine {
         else { return .keep }
         // Without the lock, another process may be refreshing the tokens of this record.
         guard found.isNewer(than: session.record) else {
-            return hasLostLock ? .keep : .end(EndMark(found.order, expiry: reason))
+            return hasLostLock ? .keep : .end(EndMark(found.position, expiry: reason))
         }
         // Both processes have sent the same token, also if this one had lost the lock and has acquired it again. A
         // server that detects the reuse may end the session.
@@ -856,22 +862,22 @@ extension SessionStateMachine {
     private func end(_ ending: Ending, over reading: StoreReading, at wallClock: Date) -> StoreUpdate {
         var mark = ending.mark
         if let signOut = ending.signOut {
-            let found = reading.order ?? signOut.order
-            if found > mark.order, !sharesStore || signOut.covers(found, at: wallClock) {
-                mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
+            let found = reading.position ?? signOut.position
+            if found > mark.position, !sharesStore || signOut.covers(found, at: wallClock) {
+                mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.position == nil)
             }
         }
-        mark = mark.raisingFloor(to: reading.certainOrder)
+        mark = mark.raisingFloor(to: reading.certainPosition)
         switch reading {
         case .found(let record):
             if endedHere.contains(record.id), !mark.covers(record) {
                 mark = EndMark(.end(ofGeneration: record.generation))
             }
             return hasEnded(record, at: mark) ? .end(mark) : .keep
-        case .empty: return sharesStore && mark.order.generation > 0 ? .mark(mark) : .keep
-        case .ended(let former): return former.order < mark.order ? .mark(mark) : .keep
+        case .empty: return sharesStore && mark.position.generation > 0 ? .mark(mark) : .keep
+        case .ended(let former): return former.position < mark.position ? .mark(mark) : .keep
         // A mark that no record is below ends nothing.
-        case .unavailable where mark.order.generation < 0: return .keep
+        case .unavailable where mark.position.generation < 0: return .keep
         // Since a first attempt, another process may have signed a user in.
         case .unavailable where ending.hasFailed && sharesStore: return .mark(mark)
         case .unavailable: return ending.signOut != nil ? .end(mark) : .mark(mark)
@@ -918,14 +924,14 @@ extension SessionStateMachine {
 
     /// Remembers what a reading says about positions and tokens.
     private mutating func learn(_ reading: StoreReading) {
-        guard let order = reading.order else { return }
-        known = max(known ?? order, order)
+        guard let position = reading.position else { return }
+        known = max(known ?? position, position)
         if case .ended(let found) = reading { mark = EndMark.later(mark, found) }
         // Rank an unwritten sign-in above this content, in case the store cannot be read when it is written.
         if let session, session.ranksAbove(reading), !reading.contains(session.record.id),
-            order.generation >= session.newest.record.generation
+            position.generation >= session.newest.record.generation
         {
-            self.session?.raiseGeneration(above: order)
+            self.session?.raiseGeneration(above: position)
         }
         guard case .found(let record) = reading else { return }
         // A write that was reported as failed may have stored a higher generation.
@@ -1041,9 +1047,9 @@ extension SessionStateMachine {
         }
         // A sign-in that could not be written must not take this record for a later sign-in of another process.
         guard writtenEpoch < changeEpoch, let session, session.record.id != record.id,
-            let earlier = session.base.limit, earlier < mark.order
+            let earlier = session.base.limit, earlier < mark.position
         else { return }
-        self.session?.raise(above: mark.order)
+        self.session?.raise(above: mark.position)
         startEnding(mark)
     }
 
@@ -1099,9 +1105,9 @@ extension SessionStateMachine {
     /// An ending may have raised the mark over a record that had ended here. A sign-in that is not written yet must not
     /// take that mark for a later sign-out of another process.
     private mutating func raiseSession(above decision: StoreDecision) {
-        guard case .end(let mark) = decision.update, let earlier = session?.base.limit, earlier < mark.order
+        guard case .end(let mark) = decision.update, let earlier = session?.base.limit, earlier < mark.position
         else { return }
-        self.session?.raise(above: mark.order)
+        self.session?.raise(above: mark.position)
     }
 
     /// A late write, or one that an earlier sign-in requested, has probably written the record of this sign-in. The
@@ -1110,12 +1116,12 @@ extension SessionStateMachine {
         guard isCurrent(decision), let found = decision.found, case .write(let record) = decision.update,
             record.id == session?.record.id
         else { return }
-        var bound = max(.end(ofGeneration: found.generation), mark?.order ?? found)
+        var bound = max(.end(ofGeneration: found.generation), mark?.position ?? found)
         switch session?.base {
         case .anything: break
         // In an empty store, the write has found no record that it may replace.
         case .upTo(let earlier), .endedOrUpTo(let earlier):
-            bound = max(earlier, decision.hasFoundNothing ? mark?.order ?? earlier : bound)
+            bound = max(earlier, decision.hasFoundNothing ? mark?.position ?? earlier : bound)
         case .stored, nil: return
         }
         session?.base = .upTo(bound)
@@ -1194,10 +1200,11 @@ extension SessionStateMachine {
         }
     }
 
-    /// Ends the session that was found if its user has signed out during the reading, before any caller sees it.
+    /// Ends the session that was found if its user has signed out during the reading, before any caller sees it. Then
+    /// the callers learn that their session has changed, as after the reading of an empty store.
     private mutating func finishReading() {
-        performAwaitedSignOut()
         resumeWaiters(.askAgain)
+        performAwaitedSignOut()
     }
 
     /// The store has answered a write: it succeeded or failed, or another process was faster.
@@ -1307,7 +1314,7 @@ extension SessionStateMachine {
         var earlier = earlierSessions(than: session.record)
         switch session.base {
         case .upTo(let found): earlier = found
-        case .endedOrUpTo(let found): earlier = max(found, mark?.order ?? found)
+        case .endedOrUpTo(let found): earlier = max(found, mark?.position ?? found)
         case .anything, .stored: break
         }
         self.session?.raise(above: earlier)
@@ -1319,8 +1326,8 @@ extension SessionStateMachine {
     /// The sessions that a sign-in replaces although its record was not written: all generations that this process
     /// knows, with any number of refreshes. If it has read nothing, or nothing since its own sign-in that may not have
     /// been stored, the clock decides.
-    private mutating func earlierSessions(than signIn: StoredSession) -> SessionOrder {
-        let highest = [known?.generation, mark?.order.generation].compactMap(\.self).max()
+    private mutating func earlierSessions(than signIn: StoredSession) -> SessionPosition {
+        let highest = [known?.generation, mark?.position.generation].compactMap(\.self).max()
         if highest == nil || highest == unstoredGeneration { emit(.orderedByClock) }
         return .end(ofGeneration: highest ?? signIn.generation - 1)
     }
@@ -1359,7 +1366,7 @@ extension SessionStateMachine {
         expire(because: reason)
         if let failure = answer.failure ?? verdict.readFailure {
             emit(.storeDeleteFailed(failure))
-            startEnding(EndMark(session.record.order, expiry: reason))
+            startEnding(EndMark(session.record.position, expiry: reason))
         } else if ending == nil {
             // The store may contain a later sign-in of another process.
             reconcile(answer.snapshot)
@@ -1455,8 +1462,8 @@ extension SessionStateMachine {
             activate(record, snapshot.deadlines)
         case .found(let record):
             // Another process has written a session that has ended, or was killed while it ended that session.
-            if ending == nil { startEnding(EndMark.later(mark, EndMark(record.order)) ?? EndMark(record.order)) }
-        case .ended(let found) where found.order == mark?.order && mark?.expiry == nil && found.expiry == nil:
+            if ending == nil { startEnding(EndMark.later(mark, EndMark(record.position)) ?? EndMark(record.position)) }
+        case .ended(let found) where found.position == mark?.position && mark?.expiry == nil && found.expiry == nil:
             // The user has signed out in another process since, perhaps from a later session that this one has not
             // seen.
             guard case .expired(_, let expired) = absence else { break }
@@ -1532,20 +1539,20 @@ extension SessionStateMachine {
 
 extension StoreReading {
     /// The position of the content; `nil` if it could not be read.
-    var order: SessionOrder? {
+    var position: SessionPosition? {
         switch self {
-        case .found(let record): record.order
-        case .ended(let mark): mark.order
-        case .empty: SessionOrder(generation: 0, rotation: 0)
+        case .found(let record): record.position
+        case .ended(let mark): mark.position
+        case .empty: SessionPosition(generation: 0, rotation: 0)
         case .unavailable: nil
         }
     }
 
     /// The position of the record, or what a mark says for certain.
-    fileprivate var certainOrder: SessionOrder? {
+    fileprivate var certainPosition: SessionPosition? {
         switch self {
-        case .found(let record): record.order
-        case .ended(let mark): mark.certainOrder
+        case .found(let record): record.position
+        case .ended(let mark): mark.certainPosition
         case .empty, .unavailable: nil
         }
     }

@@ -44,7 +44,7 @@ extension SessionStateMachine {
         /// Whether this process did not hold the lock, so another process may be refreshing the same record.
         var hasLostLock = false
         /// The position of the content that the decision was about; `nil` if the content could not be read.
-        var found: SessionOrder?
+        var found: SessionPosition?
         /// Whether the store was empty.
         var hasFoundNothing = false
     }
@@ -84,33 +84,43 @@ extension SessionStateMachine {
         var hasFailed = false
     }
 
+    /// A sign-out of this process.
+    struct LastSignOut: Hashable, Sendable {
+        /// The epoch that began with it.
+        let epoch: Int
+        /// Whether a user may have been signed in until then.
+        let hadSession: Bool
+        /// The ID token of that user, until a caller has received it.
+        var idToken: Secret?
+    }
+
     /// The sessions that a sign-out ends even though this process has not read them.
     enum SignOut: Hashable, Sendable {
         /// Sessions up to this position.
-        case before(SessionOrder)
+        case before(SessionPosition)
         /// All sessions, because this process has read nothing. Sign-ins made between this position (the time of the
         /// sign-out) and now are spared.
-        case anything(SessionOrder)
+        case anything(SessionPosition)
 
-        var order: SessionOrder {
+        var position: SessionPosition {
             switch self {
-            case .before(let order), .anything(let order): order
+            case .before(let position), .anything(let position): position
             }
         }
 
         /// The reach of two sign-outs in a row, the first of which is still pending.
         static func widest(_ first: SignOut?, _ second: SignOut) -> SignOut {
             guard let first else { return second }
-            let order = max(first.order, second.order)
-            if case .anything = first { return .anything(order) }
-            if case .anything = second { return .anything(order) }
-            return .before(order)
+            let position = max(first.position, second.position)
+            if case .anything = first { return .anything(position) }
+            if case .anything = second { return .anything(position) }
+            return .before(position)
         }
 
-        func covers(_ order: SessionOrder, at wallClock: Date) -> Bool {
-            guard order > self.order, case .anything = self else { return order <= self.order }
+        func covers(_ position: SessionPosition, at wallClock: Date) -> Bool {
+            guard position > self.position, case .anything = self else { return position <= self.position }
             // A sign-in of the future was made while the clock was ahead.
-            return order.generation > StoredSession.generation(at: wallClock)
+            return position.generation > StoredSession.generation(at: wallClock)
         }
     }
 }

@@ -29,10 +29,10 @@ extension SessionStateMachine.ActiveSession {
         // A mark of an earlier generation says nothing about why this session ended. One of this generation counts even
         // if its process knew only an older rotation.
         case .ended(let mark):
-            mayReplace(mark.order) || ranksAbove(reading)
-                ? .ours(found: nil) : .gone(mark.order.generation >= record.generation ? mark : nil)
+            mayReplace(mark.position) || ranksAbove(reading)
+                ? .ours(found: nil) : .gone(mark.position.generation >= record.generation ? mark : nil)
         case .found(let found) where found.id != record.id:
-            mayReplace(found.order) ? .ours(found: found) : .otherSession(found)
+            mayReplace(found.position) ? .ours(found: found) : .otherSession(found)
         case .found(let found): found.isNewer(than: record) ? .newer(found) : .ours(found: found)
         }
     }
@@ -40,7 +40,7 @@ extension SessionStateMachine.ActiveSession {
     /// Whether nothing is left to write. A sign-in that was written when the store could not be read may rank below the
     /// sessions that it replaced. It is written again, above them.
     func isStored(as found: StoredSession) -> Bool {
-        found.hasTokens(of: record) && found.order >= record.order
+        found.hasTokens(of: record) && found.position >= record.position
     }
 
     /// Whether the first write of this sign-in takes a position above the content, whatever the clocks say.
@@ -53,11 +53,11 @@ extension SessionStateMachine.ActiveSession {
 
     /// Whether the mark has ended a sign-in that came after this one, which was never written.
     private func isOutdated(by mark: EndMark) -> Bool {
-        guard case .upTo(let known) = base, let certain = mark.certainOrder else { return false }
+        guard case .upTo(let known) = base, let certain = mark.certainPosition else { return false }
         return certain > known
     }
 
-    private func mayReplace(_ found: SessionOrder) -> Bool {
+    private func mayReplace(_ found: SessionPosition) -> Bool {
         switch base {
         case .anything: true
         case .upTo(let known), .endedOrUpTo(let known): found <= known

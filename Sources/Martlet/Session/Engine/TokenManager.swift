@@ -277,13 +277,12 @@ extension TokenManager {
     /// - Parameters:
     ///   - id: The ID of the session that starts.
     ///   - epoch: The epoch in which the sign-in started; `nil` for one that starts now.
-    ///   - receivedAt: The uptime at which the tokens arrived; `nil` for now.
+    ///   - age: How long ago the tokens arrived.
     @discardableResult
     package func signIn(
         with tokens: Tokens, account: SessionAccount, as id: SessionID = SessionID(), since epoch: Int?,
-        receivedAt: Duration? = nil
+        age: Duration = .zero
     ) async throws(SessionError) -> SignedInSession {
-        let age = receivedAt.map { time.uptime - $0 } ?? .zero
         let now = time.wallClock
         let lifetime = TokenLifetime(of: tokens, wallClock: now.addingTimeInterval(-age.inSeconds))
         let generation = core.withLock { $0.machine.makeGeneration(at: now) }
@@ -310,8 +309,9 @@ extension TokenManager {
         _ record: StoredSession, _ deadlines: TokenDeadlines?, since epoch: Int?, _ unattended: UnattendedSignIn?
     ) async -> SessionStateMachine.WaiterReply {
         let deadline = time.uptime + policy.storeTimeout
+        let refreshed = refreshOwner
         let reply = await wait { machine, waiter, _ in
-            let start = epoch ?? unattended?.permittedEpoch(in: machine)
+            let start = epoch ?? refreshed?.epoch ?? unattended?.permittedEpoch(in: machine)
             let reply = machine.signedIn(
                 record, deadlines: deadlines, since: start, isUnattended: unattended != nil, by: waiter)
             if reply == .wait { unattended?.recordSessionChange(in: machine) }
@@ -340,7 +340,8 @@ extension TokenManager {
     ///
     /// A refresh or a call in progress cannot restore the session, and a sign-in in progress starts none. The method
     /// returns when the store has deleted the record or the deletion has failed
-    /// (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled. A failed deletion is retried.
+    /// (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled. A failed deletion is retried. Called by
+    /// a refresher or an automatic sign-in, it does nothing once another user has signed in.
     /// - Parameter limit: The longest time to wait for the server, for a command-line tool that exits after the
     ///   sign-out. If the server does not respond in time, the method reports ``SessionEvent/revocationFailed(_:)``,
     ///   and the revocation continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for
@@ -377,6 +378,14 @@ extension TokenManager {
         let responses: [Task<Void, Never>]
         /// Whether no user was signed in.
         let wasSignedOut: Bool
+        /// The ID token of the user who was signed in.
+        var idToken: Secret?
+    }
+
+    /// Signs out as ``signOut(waitingForServer:)`` does, without waiting for the server.
+    /// - Returns: The ID token of the user whom this has signed out.
+    package func signOutReturningIDToken() async -> Secret? {
+        await Task { await endSession(revoking: false).idToken }.value
     }
 
     /// Ends the session on this device, and waits for the store.
@@ -385,11 +394,20 @@ extension TokenManager {
         let now = time.wallClock
         let revocation = waits ? revocations.startWait() : nil
         let unattended = unattendedSignIn
-        let isAwaited = revocation != nil && !isRefreshingHere
-        let (start, responses) = transitionCore { core in
+        let refreshed = refreshOwner
+        let isAwaited = revocation != nil && refreshed == nil
+        let (start, responses) = transitionCore { core -> (Int?, [Task<Void, Never>]) in
             let responses = isAwaited ? Array(core.responses.values) : []
+            // Part of a refresh or an automatic sign-in, which concerns no other user.
+            let isOutdated =
+                refreshed.map { core.machine.isOver($0) }
+                ?? unattended?.isSuperseded(in: core.machine) ?? false
+            if isOutdated { return (nil, responses) }
             core.machine.signOutRequested(at: now)
             return (core.machine.epoch, responses)
+        }
+        guard let start else {
+            return EndedSession(revocation: revocation, responses: responses, wasSignedOut: false)
         }
         // The sign-out may have to wait for the record. If it cannot be read, the session ends without it.
         _ = await loadedState
@@ -398,10 +416,14 @@ extension TokenManager {
             core.machine.performAwaitedSignOut()
             let signOut = core.machine.lastSignOut
             // A user who has signed in since stays signed in.
-            if signOut.epoch >= start { unattended?.recordSessionChange(in: core.machine) }
+            if signOut.epoch >= start, signOut.epoch == core.machine.epoch {
+                unattended?.recordSessionChange(in: core.machine)
+            }
+            core.machine.forgetIDToken()
             return EndedSession(
                 revocation: revocation, responses: responses,
-                wasSignedOut: signOut.epoch >= start && !signOut.hadSession)
+                wasSignedOut: signOut.epoch >= start && !signOut.hadSession,
+                idToken: signOut.epoch >= start ? signOut.idToken : nil)
         }
         _ = await wait { machine, waiter, _ in machine.changeAwaited(by: waiter) }
         // A sign-in that comes in between replaces the record. If it cannot, it ends the former session.
@@ -536,9 +558,9 @@ extension TokenManager {
     var supersededOwner: CallOwner? {
         guard let unattended = unattendedSignIn else { return nil }
         return core.withLock { core in
-            guard let epoch = unattended.permittedEpoch(in: core.machine), epoch != core.machine.epoch else {
-                return nil
-            }
+            guard unattended.isSuperseded(in: core.machine),
+                let epoch = unattended.permittedEpoch(in: core.machine)
+            else { return nil }
             return CallOwner(epoch: epoch, signInState: .signedOut)
         }
     }

@@ -32,6 +32,11 @@ final class UnattendedSignIn: Sendable {
         return machine.callOwner.signInState == .expired && !followsExpiry ? -1 : nil
     }
 
+    /// Whether a user has signed in or out since this sign-in began, so that no step of it may change the session.
+    func isSuperseded(in machine: borrowing SessionStateMachine) -> Bool {
+        permittedEpoch(in: machine).map { $0 != machine.epoch } ?? false
+    }
+
     /// A step of this sign-in has started a session, which the next step may replace, or has ended one.
     func recordSessionChange(in machine: borrowing SessionStateMachine) {
         let now = machine.epoch

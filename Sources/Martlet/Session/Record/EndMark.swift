@@ -6,7 +6,7 @@
 
 /// The position of a record or an ``EndMark`` in the order of everything that the processes of a store have written: by
 /// sign-in first, then by refresh.
-package struct SessionOrder: Sendable, Hashable, Comparable {
+package struct SessionPosition: Sendable, Hashable, Comparable {
     /// The number of the sign-in. See ``StoredSession/generation``.
     package let generation: Int
     /// The number of refreshes since that sign-in.
@@ -18,19 +18,19 @@ package struct SessionOrder: Sendable, Hashable, Comparable {
     }
 
     /// The position after a sign-in and all its refreshes.
-    static func end(ofGeneration generation: Int) -> SessionOrder {
-        SessionOrder(generation: generation, rotation: .max)
+    static func end(ofGeneration generation: Int) -> SessionPosition {
+        SessionPosition(generation: generation, rotation: .max)
     }
 
     /// Lower than the position of any record.
-    static let beforeAll = SessionOrder(generation: -1, rotation: 0)
+    static let beforeAll = SessionPosition(generation: -1, rotation: 0)
 
     /// The lowest generation of a sign-in that comes after this position.
     var generationAbove: Int {
         generation < StoredSession.highestGeneration ? generation + 1 : StoredSession.highestGeneration
     }
 
-    package static func < (a: SessionOrder, b: SessionOrder) -> Bool {
+    package static func < (a: SessionPosition, b: SessionPosition) -> Bool {
         (a.generation, a.rotation) < (b.generation, b.rotation)
     }
 }
@@ -42,18 +42,19 @@ package struct SessionOrder: Sendable, Hashable, Comparable {
 /// converts it to bytes and back with ``encoded()`` and ``init(encoded:)``.
 public struct EndMark: Sendable, Hashable {
     /// Records up to this position have ended.
-    package let order: SessionOrder
+    package let position: SessionPosition
     /// The reason why the session expired; `nil` if a user signed out or another user signed in.
     public let expiry: ExpiryReason?
     /// Whether the position comes from the clock, because the process that ended the session could not read the store.
     package let isEstimate: Bool
     /// If the position is an estimate, the highest position of a record or another mark that is known to have ended.
-    package private(set) var floor: SessionOrder?
+    package private(set) var floor: SessionPosition?
 
     package init(
-        _ order: SessionOrder, expiry: ExpiryReason? = nil, isEstimate: Bool = false, floor: SessionOrder? = nil
+        _ position: SessionPosition, expiry: ExpiryReason? = nil, isEstimate: Bool = false,
+        floor: SessionPosition? = nil
     ) {
-        self.order = order
+        self.position = position
         self.expiry = expiry
         self.isEstimate = isEstimate
         self.floor = isEstimate ? floor : nil
@@ -61,28 +62,28 @@ public struct EndMark: Sendable, Hashable {
 
     /// Whether a record has ended.
     public func covers(_ session: StoredSession) -> Bool {
-        session.order <= order
+        session.position <= position
     }
 
     /// Whether this mark ends more sessions than another one. A store keeps the higher of two marks.
     public func isHigher(than other: EndMark) -> Bool {
-        order > other.order
+        position > other.position
     }
 
     /// The mark with the higher position, which also keeps what the other one says for certain.
     package static func later(_ a: EndMark?, _ b: EndMark?) -> EndMark? {
         guard let a, let b else { return a ?? b }
-        return b.isHigher(than: a) ? b.raisingFloor(to: a.certainOrder) : a.raisingFloor(to: b.certainOrder)
+        return b.isHigher(than: a) ? b.raisingFloor(to: a.certainPosition) : a.raisingFloor(to: b.certainPosition)
     }
 
     /// The position up to which sessions have ended for certain, whatever the clocks say.
-    var certainOrder: SessionOrder? { isEstimate ? floor : order }
+    var certainPosition: SessionPosition? { isEstimate ? floor : position }
 
     /// The mark of an ending that also covers a record or a mark at a position.
-    func raisingFloor(to order: SessionOrder?) -> EndMark {
-        guard isEstimate, let order, order > floor ?? .beforeAll else { return self }
+    func raisingFloor(to position: SessionPosition?) -> EndMark {
+        guard isEstimate, let position, position > floor ?? .beforeAll else { return self }
         var mark = self
-        mark.floor = order
+        mark.floor = position
         return mark
     }
 }
@@ -127,7 +128,7 @@ extension EndMark {
         }
         return try encoder.encode(
             Encoded(
-                generation: order.generation, rotation: order.rotation, expiry: expiry,
+                generation: position.generation, rotation: position.rotation, expiry: expiry,
                 isEstimate: isEstimate ? true : nil,
                 floor: floor.map { Position(generation: $0.generation, rotation: $0.rotation) }))
     }
@@ -149,11 +150,11 @@ extension EndMark {
             }
         }
         // Clamp a damaged number: it must not overflow when a later sign-in adds to it.
-        func order(_ generation: Int, _ rotation: Int) -> SessionOrder {
-            SessionOrder(generation: min(max(generation, 0), StoredSession.highestGeneration), rotation: rotation)
+        func position(_ generation: Int, _ rotation: Int) -> SessionPosition {
+            SessionPosition(generation: min(max(generation, 0), StoredSession.highestGeneration), rotation: rotation)
         }
         self.init(
-            order(found.generation, found.rotation), expiry: expiry, isEstimate: found.isEstimate == true,
-            floor: found.floor.map { order($0.generation, $0.rotation) })
+            position(found.generation, found.rotation), expiry: expiry, isEstimate: found.isEstimate == true,
+            floor: found.floor.map { position($0.generation, $0.rotation) })
     }
 }

@@ -143,8 +143,8 @@ public struct StoredSession: Sendable, Hashable, Codable {
     }
 
     /// The position of this record among those of all processes.
-    package var order: SessionOrder {
-        SessionOrder(generation: generation, rotation: rotation)
+    package var position: SessionPosition {
+        SessionPosition(generation: generation, rotation: rotation)
     }
 
     /// The session and rotation of the record's tokens.

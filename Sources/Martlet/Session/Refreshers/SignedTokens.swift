@@ -6,7 +6,7 @@ struct SignedTokens: Sendable {
     private var oldestFirst: [Secret] = []
 
     /// No request is expected to be in flight for more rotations than this.
-    private static let limit = 32
+    private static let limit = 256
 
     mutating func remember(_ credential: Credential) {
         guard stamps.updateValue(credential.stamp, forKey: credential.accessToken) == nil else { return }

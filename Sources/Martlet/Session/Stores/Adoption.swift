@@ -43,6 +43,7 @@ package struct AdoptionJob: Sendable {
 extension AnyTokenStore {
     /// Adopts the tokens of a place, once. If the process is killed after a step, the next call continues there.
     /// - Returns: Whether tokens were adopted.
+    @discardableResult
     package func adopt(_ job: AdoptionJob) async throws -> Bool {
         guard let store = plain as? any AdoptionRecording else {
             throw StorageError(
@@ -108,7 +109,16 @@ private final class AdoptingTokenStore: TokenStore {
     let store: AnyTokenStore
     private let job: AdoptionJob
     private let onFailure: @Sendable (any Error) -> Void
-    private let isDone = Locked(false)
+    private let state = Locked(State())
+
+    private struct State {
+        /// Whether a reading has adopted the tokens, or has found that there are none to adopt in this launch.
+        var isDone = false
+        /// Whether the store remembers that the tokens must not be adopted any more.
+        var isSettled = false
+        /// The reason why the last reading could not tell whether there are tokens; `nil` if it could.
+        var lockedPlace: StorageError?
+    }
 
     init(store: AnyTokenStore, job: AdoptionJob, onFailure: @escaping @Sendable (any Error) -> Void) {
         self.store = store
@@ -118,34 +128,77 @@ private final class AdoptingTokenStore: TokenStore {
 
     func read() async -> StoreReading {
         let reading = await store.read()
-        guard !isDone.withLock({ $0 }) else { return reading }
+        guard !state.withLock(\.isDone) else { return reading }
         if case .unavailable = reading { return reading }
         do {
-            let isAdopted = try await store.adopt(job)
-            isDone.withLock { $0 = true }
-            return isAdopted ? await store.read() : reading
+            try await store.adopt(job)
+            finish()
+            // This process or another one may have adopted the tokens.
+            if case .empty = reading { return await store.read() }
+            return reading
         } catch {
             // The step that failed may be one after the session was written.
             let reading = await store.read()
             if case .empty = reading, let failure = error as? StorageError, failure.kind == .locked {
+                state.withLock { $0.lockedPlace = failure }
                 return .unavailable(failure)
             }
             // The store was locked or unplugged after the first reading. The next reading tries again.
             if case .unavailable = reading { return reading }
             // Waiting would not help. The next launch tries again.
-            isDone.withLock { $0 = true }
+            finish()
             onFailure(error)
             return reading
         }
     }
 
-    func write(_ session: StoredSession) async throws { try await store.write(session) }
+    private func finish() {
+        state.withLock { ($0.isDone, $0.lockedPlace) = (true, nil) }
+    }
 
-    func delete() async throws { try await store.delete() }
+    func write(_ session: StoredSession) async throws { try await update { _ in .write(session) } }
 
+    func delete() async throws { try await update { _ in .delete } }
+
+    /// While the tokens cannot be read, an empty store may stand for a session. A sign-in or a sign-out concerns that
+    /// session, too: its tokens are not adopted afterwards.
     @discardableResult
     func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
-        try await store.update(decide)
+        let (isSettled, lockedPlace) = state.withLock { ($0.isSettled, $0.lockedPlace) }
+        guard !isSettled, let recording = store.plain as? any AdoptionRecording else {
+            return try await store.update(decide)
+        }
+        let last = Locked(StoreUpdate.keep)
+        let reading = try await store.update { reading in
+            let update = decide(Self.reading(reading, lockedPlace))
+            last.withLock { $0 = update }
+            return update
+        }
+        let update = last.withLock { $0 }
+        if update != .keep {
+            do {
+                try await settle(in: recording, isLocked: lockedPlace != nil)
+            } catch {
+                // The record is stored, and the next change tries again. An ending is not complete yet.
+                guard case .write = update else { throw error }
+                onFailure(error)
+            }
+        }
+        return Self.reading(reading, lockedPlace)
+    }
+
+    /// Records that the tokens must not be adopted any more.
+    /// - Parameter isLocked: Whether the place is locked, so that nothing can be noted there.
+    private func settle(in recording: any AdoptionRecording, isLocked: Bool) async throws {
+        if try await !recording.hasAdopted(job.place) {
+            if !isLocked { try await job.note() }
+            try await recording.recordAdoption(of: job.place)
+        }
+        state.withLock { ($0.isSettled, $0.lockedPlace) = (true, nil) }
+    }
+
+    private static func reading(_ reading: StoreReading, _ lockedPlace: StorageError?) -> StoreReading {
+        if case .empty = reading, let lockedPlace { .unavailable(lockedPlace) } else { reading }
     }
 
     var refreshLock: (any StoreLock)? { store.refreshLock }

@@ -216,8 +216,8 @@ private struct LockedRecord {
     private func raise(
         _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
-        if let current = content.mark, current.order >= mark.order { return true }
-        let bytes = try mark.raisingFloor(to: content.mark?.certainOrder).encoded()
+        if let current = content.mark, current.position >= mark.position { return true }
+        let bytes = try mark.raisingFloor(to: content.mark?.certainPosition).encoded()
         guard let markFile = store.markFile else {
             // Do not put the mark in place of a record that cannot be read now.
             return content.isMark ? try await store.replace(with: bytes, while: isHeld) : true

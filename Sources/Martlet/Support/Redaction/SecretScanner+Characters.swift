@@ -20,6 +20,9 @@ extension SecretScanner {
         /// escapes do not count, because they are optional for angle brackets.
         var depth: Int { level / 64 }
 
+        /// Whether the character is a letter, a digit, or one beyond ASCII.
+        var isWord: Bool { byte.isLetter || byte.isDigit || byte >= 0x80 }
+
         fileprivate static let other: UInt8 = 0x80
     }
 
@@ -68,6 +71,39 @@ extension SecretScanner {
         }
         return index
     }
+
+    /// The symbol that ends before an index.
+    mutating func symbol(before end: Int, after first: Int) -> Symbol {
+        let last = byte(at: end - 1)
+        var start = end - 1
+        if last == UInt8(ascii: ";") {
+            let limit = max(first, end - Self.longestEntity)
+            while start > limit, !"&\\".utf8.contains(byte(at: start)) { start -= 1 }
+        } else if PercentEncoding.hexValue(last) != nil, byte(at: end - 5) == UInt8(ascii: "u") {
+            start = max(first, end - 6)
+        }
+        guard start < end - 1 else { return Symbol(byte: last, length: 1) }
+        if byte(at: start) == UInt8(ascii: "\\") {
+            while start > first, byte(at: start - 1) == UInt8(ascii: "\\") { start -= 1 }
+        }
+        let symbol = symbol(at: start)
+        return start + symbol.length == end ? symbol : Symbol(byte: last, length: 1)
+    }
+
+    /// The letters and digits before an index, in lowercase, and the index of the first one.
+    mutating func word(before end: Int, after first: Int, limit: Int) -> (letters: [UInt8], start: Int) {
+        var (letters, start): ([UInt8], Int) = ([], end)
+        while start > first, letters.count < limit {
+            let symbol = symbol(before: start, after: first)
+            guard symbol.isWord else { break }
+            letters.append(symbol.byte.lowercased)
+            start -= symbol.length
+        }
+        return (letters.reversed(), start)
+    }
+
+    /// The number of bytes of `\u0026amp;#x0027;` with a few more backslashes.
+    private static let longestEntity = 20
 
     /// An escape of a JSON string, which may be nested in another: one or more backslashes, and the escaped character.
     private mutating func escape(at start: Int) -> Symbol {

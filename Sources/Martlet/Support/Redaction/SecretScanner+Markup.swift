@@ -6,6 +6,8 @@ extension SecretScanner {
         let name: ArraySlice<UInt8>
         /// The angle bracket of the tag.
         let bracket: Symbol
+        /// The number of enclosing documents that have escaped the element.
+        var depth = 0
         /// Whether the element contains a secret.
         var isSecret: Bool
         /// Whether an attribute names the element's content, as in `<entry key="password">`.
@@ -15,7 +17,7 @@ extension SecretScanner {
 
         /// Whether the angle bracket of another tag belongs to the same document. JSON may have escaped only some.
         func matches(_ other: Symbol) -> Bool {
-            bracket.depth == other.depth || bracket.isEscape && bracket.depth == 0
+            bracket.depth == other.depth || bracket.isEscape && bracket.depth == 0 || other.isEscape && other.depth == 0
         }
     }
 
@@ -50,15 +52,30 @@ extension SecretScanner {
         // A bracket within an attribute's value does not end the tag.
         if let tag, tag.isSecret, !quotes.isEmpty { return }
         let followsWord = isWord(at: start - 1) || isMask(at: start - Redaction.mask.utf8.count)
-        tag = Tag(name: name, bracket: symbol, isSecret: isSecret, followsWord: followsWord)
+        let depth = documentDepth(of: symbol)
+        while let last = tags.last, last.depth >= depth { tags.removeLast() }
+        if tags.count == Self.maximumTags { tags.removeFirst() }
+        tags.append(Tag(name: name, bracket: symbol, depth: depth, isSecret: isSecret, followsWord: followsWord))
+    }
+
+    /// The number of tags around the index that are remembered.
+    private static let maximumTags = 8
+
+    /// The number of enclosing documents that have escaped an angle bracket. With an escape of JSON, it belongs to the
+    /// text in quotes around it: in `<a data="{&quot;b&quot;:&quot;\u003e`, the attribute's text goes on.
+    private func documentDepth(of bracket: Symbol) -> Int {
+        guard bracket.isEscape, bracket.depth == 0 else { return bracket.depth }
+        return (quotes.lazy.map(\.level).max() ?? 0) / 64
     }
 
     mutating func takeTagEnd(_ symbol: Symbol) {
         let isEmpty = byte(at: index - 1) == UInt8(ascii: "/")
         index += symbol.length
-        guard let tag, tag.matches(symbol) else { return }
-        self.tag = nil
-        leaveTag()
+        let depth = documentDepth(of: symbol)
+        guard let place = tags.lastIndex(where: { $0.depth == depth }) else { return }
+        let tag = tags[place]
+        tags.removeSubrange(place...)
+        leaveTag(atDepth: depth)
         if isEmpty { countElements(-1) }
         let isVoid = isEmpty || Self.voidElements.contains { $0.elementsEqual(tag.name) }
         if !isVoid, !tag.isSecret, Self.isValueName(Array(tag.name)) {
@@ -75,8 +92,10 @@ extension SecretScanner {
         let isClosed = lastClosing(of: tag.name).map { $0 >= start } ?? false
         let mayBeCut = tag.isSecret || !Self.voidElements.contains { $0.elementsEqual(tag.name) }
         guard isClosed || mayBeCut && !isPlaceholder(tag, before: start) else { return }
-        let end = isClosed ? endOfElement(tag, from: start) : bytes.count
-        maskUnlessLiteral(start..<end)
+        guard !isClosed else { return maskUnlessLiteral(start..<endOfElement(tag, from: start)) }
+        // The rest may contain the name of the value around the element.
+        let value = isMask(at: start) ? nil : unnamedValues.last.flatMap { $0.end == nil ? $0.start : nil }
+        maskUnlessLiteral((value ?? start)..<bytes.count)
     }
 
     /// Whether an unclosed tag is part of prose or code, as in `login <user> <password>` and `Array<Token>()`, and not

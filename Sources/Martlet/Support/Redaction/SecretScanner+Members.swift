@@ -22,10 +22,10 @@ extension SecretScanner {
         leaveFieldList(isBracket: false)
     }
 
-    /// Leaves the tag around the index.
-    mutating func leaveTag() {
-        if pair?.isTag == true { pair = nil }
-        unnamedValues.removeAll(where: \.isInTag)
+    /// Leaves a tag around the index. One with a lower depth goes on.
+    mutating func leaveTag(atDepth depth: Int) {
+        if let tag = pair?.tag, tag >= depth { pair = nil }
+        unnamedValues.removeAll { $0.tag.map { $0 >= depth } ?? false }
     }
 
     /// Counts a tag in the elements around the index.
@@ -72,7 +72,7 @@ extension SecretScanner {
         let around = quotes.count - (open == nil ? 0 : 1)
         let following = skipBlanks(from: end + closing.length)
         if let value = valueMember(at: following) {
-            openPair(Scope(depth: 0, quotes: around, isTag: tag != nil))
+            openPair(Scope(depth: 0, quotes: around, tag: tag?.depth))
             pairedValue = value
         }
         if let open, end == nameEnd, let value = nextItem(after: name, in: open, at: following) {
@@ -80,6 +80,10 @@ extension SecretScanner {
         }
         guard let open else { return }
         let isLabel = !isWholeText(name)
+        // A form or lines of YAML may end the text, as in `"value=…&name=password"`.
+        if tag == nil, isLabel || byte(at: line.start + name.indentation - 1) == UInt8(ascii: "=") {
+            noteUnquotedPair(of: name, to: nameEnd, before: 0)
+        }
         if isLabel, !isLabelText(name) { return }
         noteMember(of: name, in: open, within: around, to: end + closing.length, isLabel: isLabel)
     }
@@ -97,7 +101,7 @@ extension SecretScanner {
             return
         }
         if isLabel, !Self.labelNames.contains(member) { return }
-        if member.elementsEqual("name".utf8), let content = startOfPart(named: open, after: end) {
+        if let content = startOfPart(ofMember: member, namedAt: open.start, after: end) {
             return maskPart(from: content)
         }
         let hasNoMark = tag == nil && !",}])".utf8.contains(byte(at: following))
@@ -105,7 +109,7 @@ extension SecretScanner {
         let isList = Self.keyNames.contains(member) && endsLine(at: end)
         openPair(
             Scope(
-                depth: 0, quotes: around, isTag: tag != nil, endsAtLine: hasNoMark && !isList,
+                depth: 0, quotes: around, tag: tag?.depth, endsAtLine: hasNoMark && !isList,
                 endsAtName: hasNoMark && isList))
         noteKey(member)
         maskUnnamedValues(of: name, within: around, before: open.start)
@@ -136,8 +140,8 @@ extension SecretScanner {
     }
 
     /// The index of the content of a part of a multipart form, whose header ends with an empty line.
-    private mutating func startOfPart(named open: Quote, after start: Int) -> Int? {
-        guard followsFormData(open) else { return nil }
+    private mutating func startOfPart(ofMember member: [UInt8], namedAt name: Int, after start: Int) -> Int? {
+        guard member.elementsEqual("name".utf8), followsFormData(name) else { return nil }
         var (index, breaks, marks) = (start, 0, 0)
         // The other fields of the part, and a file name in quotes.
         while index < min(start + 250, bytes.count), marks <= 2 {
@@ -151,12 +155,15 @@ extension SecretScanner {
         return nil
     }
 
-    /// Whether a string is the name of a part of a multipart form. A file name may precede it.
-    private mutating func followsFormData(_ name: Quote) -> Bool {
-        let near = lettersBefore(name.start, count: 24)
+    /// Whether the name of a part of a multipart form starts at an index. A file name may precede it, and an excerpt may
+    /// start within the header.
+    private mutating func followsFormData(_ start: Int) -> Bool {
+        let near = lettersBefore(start, count: 24)
         if near.contains(text: "form-data") { return true }
-        guard near.contains(text: "\"; ") else { return false }
-        return lettersBefore(name.start, count: 200).contains(text: "form-data; filename")
+        guard near.contains(text: "; name=") else { return false }
+        let before = lettersBefore(start, count: 200)
+        return before.contains(text: "form-data; filename")
+            || before.count == start && !before.contains(where: \.isLineBreak)
     }
 
     private mutating func lettersBefore(_ end: Int, count: Int) -> [UInt8] {
@@ -186,7 +193,7 @@ extension SecretScanner {
 
     /// Notes the object or the tag of a pair, unless one around it in the same text contains it.
     private mutating func openPair(_ scope: Scope) {
-        if let pair, pair.quotes == scope.quotes, pair.isTag == scope.isTag, !pair.endsAtLine, !pair.endsAtName {
+        if let pair, pair.quotes == scope.quotes, pair.tag == scope.tag, !pair.endsAtLine, !pair.endsAtName {
             return
         }
         pair = scope
@@ -208,12 +215,15 @@ extension SecretScanner {
     private mutating func noteUnquotedPair(of name: Name, to end: Int, before next: UInt8) {
         let start = line.start + name.indentation
         let text = endOfText(before: start, after: max(0, start - 1000))
-        let last = byte(at: text - 1)
+        // Only before a closing tag, the name may be the text of an element.
+        let mayBeElement = next == UInt8(ascii: "<") || next.isLineBreak
+        let symbol = mayBeElement ? symbol(before: text, after: 0) : Symbol(byte: byte(at: text - 1), length: 1)
+        let last = symbol.byte
         let isDirect = text == start && next == UInt8(ascii: "<") && !byte(at: end).isBlank
         if last == UInt8(ascii: ">"), isDirect || endsElement(at: end) {
             elementPair = 1
-            let tag = bytes[max(0, text - 5)..<text].map(\.lowercased)
-            if tag.elementsEqual("name>".utf8) || tag.suffix(4).elementsEqual("key>".utf8) { maskUnnamedTexts() }
+            let tag = word(before: text - symbol.length, after: 0, limit: 4).letters
+            if tag == Self.keyNames[1] || tag.suffix(3).elementsEqual(Self.keyNames[0]) { maskUnnamedTexts() }
             if isDirect { return }
         }
         let isAttribute = tag != nil && last == UInt8(ascii: "=")
@@ -222,11 +232,12 @@ extension SecretScanner {
                 || byte(at: start - 1) == UInt8(ascii: "="),
             let member = memberName(before: start), isAttribute || Self.keyNames.contains(member)
         else { return }
+        if let content = startOfPart(ofMember: member, namedAt: start, after: end) { return maskPart(from: content) }
         if isAttribute { noteKey(member) }
         if Self.keyNames.contains(member) {
             pair = Scope(depth: 0, quotes: quotes.count, endsAtName: true)
         } else {
-            openPair(Scope(depth: 0, quotes: quotes.count, isTag: true))
+            openPair(Scope(depth: 0, quotes: quotes.count, tag: tag?.depth))
         }
         maskUnnamedValues(of: name, within: quotes.count, before: start)
     }
@@ -238,7 +249,10 @@ extension SecretScanner {
 
     /// Notes an attribute with the name of a secret, which may name the content of its element.
     private mutating func noteKey(_ member: [UInt8]) {
-        if Self.keyNames.contains(member) || member.elementsEqual("id".utf8) && isInField { tag?.namesSecret = true }
+        guard !tags.isEmpty else { return }
+        if Self.keyNames.contains(member) || member.elementsEqual("id".utf8) && isInField {
+            tags[tags.count - 1].namesSecret = true
+        }
     }
 
     /// Whether a name is the last word of its quoted text, as in `"user[password]"` and not in `"a wrong password"`.
@@ -253,10 +267,10 @@ extension SecretScanner {
         guard name.indentation <= 64, name.indentation <= index - line.start else { return false }
         steps += name.indentation
         let start = line.start + name.indentation - name.firstWord
-        guard start - line.start > 1, byte(at: start - 1) == UInt8(ascii: " ") else { return false }
-        var first = start - 1
-        while first > line.start, byte(at: first - 1).isLetter { first -= 1 }
-        return Self.firstWordsOfLabels.contains(bytes[first..<(start - 1)].map(\.lowercased)) && isStartOfText(first)
+        let blank = symbol(before: start, after: line.start)
+        guard start - line.start > blank.length, blank.byte == 32 else { return false }
+        let (word, first) = word(before: start - blank.length, after: line.start, limit: Redaction.longestFirstWord)
+        return Self.firstWordsOfLabels.contains(word) && isStartOfText(first)
     }
 
     /// Whether only marks precede an index on its line or in its quotes.
@@ -270,20 +284,18 @@ extension SecretScanner {
         let first = max(0, start - 64)
         var index = endOfText(before: start, after: first)
         guard index > first else { return nil }
-        let isEscaped = index - first > 5 && starts(with: "u003d", at: index - 5)
-        guard isEscaped || ":=>".utf8.contains(byte(at: index - 1)) else { return nil }
-        index = endOfText(before: index - (isEscaped ? 5 : 1), after: first)
-        while index > first, !isWord(at: index - 1) { index = endOfText(before: index - 1, after: first) }
-        var letters: [UInt8] = []
-        while index > first, isWord(at: index - 1), letters.count < 16 {
-            letters.append(byte(at: index - 1).lowercased)
-            index -= 1
+        let mark = symbol(before: index, after: first)
+        guard ":=>".utf8.contains(mark.byte) else { return nil }
+        index = endOfText(before: index - mark.length, after: first)
+        while index > first {
+            let last = symbol(before: index, after: first)
+            if last.isWord { break }
+            index = endOfText(before: index - last.length, after: first)
         }
+        let (name, start) = word(before: index, after: first, limit: 16)
         // The letter of an escape, as in `\nname`.
-        if byte(at: index - 1) == UInt8(ascii: "\\"), !Self.keyNames.contains(letters.reversed()) {
-            letters = letters.dropLast()
-        }
-        return letters.reversed()
+        let startsWithEscape = byte(at: start - 1) == UInt8(ascii: "\\") && !Self.keyNames.contains(name)
+        return startsWithEscape ? Array(name.dropFirst()) : name
     }
 
     /// The index after the last character before `end` that is not white space, even if an escape represents it.
@@ -294,7 +306,11 @@ extension SecretScanner {
             if "nrt".utf8.contains(byte), self.byte(at: index - 2) == UInt8(ascii: "\\") {
                 index -= 1
             } else if !byte.isBlank, byte != UInt8(ascii: "\\") {
-                break
+                // A blank may be an escape such as `\u0020`.
+                guard byte != UInt8(ascii: ";") else { break }
+                let symbol = symbol(before: index, after: first)
+                guard symbol.byte.isBlank else { break }
+                index -= symbol.length - 1
             }
             index -= 1
         }

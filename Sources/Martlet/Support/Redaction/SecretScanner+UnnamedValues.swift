@@ -28,10 +28,11 @@ extension SecretScanner {
         var quotes: Int
         /// The number of brackets around the member that are open in its quotes.
         var depth: Int
-        let isInTag: Bool
+        /// The depth of the tag around the member; `nil` outside of tags.
+        let tag: Int?
 
         /// Whether no bracket, tag or quotation mark shows where the member's object ends.
-        var isOnLine: Bool { quotes == 0 && depth <= 0 && !isInTag }
+        var isOnLine: Bool { quotes == 0 && depth <= 0 && tag == nil }
     }
 
     /// The text of an element whose name may follow it.
@@ -77,7 +78,7 @@ extension SecretScanner {
         let around = quotes.count - (separator.nameQuote == nil || quotes.isEmpty ? 0 : 1)
         var value = UnnamedValue(
             member: member, place: 0, start: start, form: form, indentation: name.indentation, quotes: around,
-            depth: depth(within: around), isInTag: tag != nil)
+            depth: depth(within: around), tag: tag?.depth)
         // Text after the mask is no part of the value that it replaced.
         if form == .word, isMask(at: start) { value.end = start + Redaction.mask.utf8.count }
         // Without brackets, a member of the same name and notation belongs to an earlier object.
@@ -122,6 +123,10 @@ extension SecretScanner {
     /// - Parameter levels: The number of lists within it around the name.
     mutating func maskUnnamedValues(of name: Name, within around: Int, before start: Int, levels: Int = 0) {
         let depth = depth(within: around) - levels
+        // The text of a value may look like a name. Another name may follow it.
+        let current = unnamedValues.last.flatMap { $0.quotes == around && $0.start >= start ? $0 : nil }
+        if current != nil { unnamedValues.removeLast() }
+        defer { if let current { unnamedValues.append(current) } }
         while let value = unnamedValues.last, value.quotes == around, value.depth == depth {
             unnamedValues.removeLast()
             var range = value.start..<max(value.start, value.end ?? start)

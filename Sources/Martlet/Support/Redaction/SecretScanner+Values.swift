@@ -123,9 +123,14 @@ extension SecretScanner {
 
     /// Whether the braces at an index hold one word, as in `token={…}`, and no members.
     private mutating func holdsWord(at start: Int) -> Bool {
-        var end = start + 1
-        while byte(at: end).isTokenCharacter { end += 1 }
-        return end > start + 1 && byte(at: end) == UInt8(ascii: "}")
+        let first = start + symbol(at: start).length
+        var end = first
+        var symbol = symbol(at: end)
+        while symbol.byte.isTokenCharacter {
+            end += symbol.length
+            symbol = self.symbol(at: end)
+        }
+        return end > first && symbol.byte == UInt8(ascii: "}")
     }
 
     /// Whether a parenthesis opens a list of lines, as in the description of an `NSDictionary`.
@@ -304,13 +309,15 @@ extension SecretScanner {
     /// The name of another secret ends the search, because it starts its own.
     private mutating func endOfIndex(at start: Int) -> Int? {
         var letters = Redaction.NameLetters()
-        var index = start + 1
-        while byte(at: index).isTokenCharacter || byte(at: index).isQuote {
-            letters.append(bytes[index])
-            index += 1
+        var index = start + symbol(at: start).length
+        var symbol = symbol(at: index)
+        while symbol.byte.isTokenCharacter || symbol.byte.isQuote {
+            letters.append(symbol.byte)
+            index += symbol.length
+            symbol = self.symbol(at: index)
         }
-        guard byte(at: index) == UInt8(ascii: "]"), Redaction.kind(of: letters) == nil else { return nil }
-        return index + 1
+        guard symbol.byte == UInt8(ascii: "]"), Redaction.kind(of: letters) == nil else { return nil }
+        return index + symbol.length
     }
 
     /// Masks a range, unless it is a literal.

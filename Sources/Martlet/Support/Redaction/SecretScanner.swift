@@ -29,8 +29,8 @@ struct SecretScanner {
     var quotes: [Quote] = []
     /// The number of brackets that are open outside of all quotes.
     var depth = 0
-    /// The tag of an element around the index.
-    var tag: Tag?
+    /// The tags around the index, innermost last. The attribute of a tag may be a document with tags of its own.
+    var tags: [Tag] = []
     /// For each element that ends in the text, the index of its last closing tag. Found when first needed.
     var closings: [ArraySlice<UInt8>: Int]?
 
@@ -74,6 +74,9 @@ struct SecretScanner {
         var escapes: Int?
     }
 
+    /// The innermost tag around the index.
+    var tag: Tag? { tags.last }
+
     /// A quotation mark that opens quoted text.
     struct Quote {
         let mark: UInt8
@@ -91,7 +94,8 @@ struct SecretScanner {
         var depth: Int
         /// The number of texts in quotes around it.
         var quotes: Int
-        var isTag = false
+        /// The depth of the tag if the scope is one.
+        var tag: Int?
         /// Whether it ends with its line, because no bracket may close it.
         var endsAtLine = false
         /// Whether it ends at the next name, because it is an item of a list in YAML.
@@ -357,15 +361,12 @@ extension SecretScanner {
 
     /// The kind of secret that the run announces together with the word before it, as in `"API Key"`.
     private mutating func kindOfTwoWords(of name: inout Name, endingAt start: Int) -> Redaction.SecretKind? {
-        guard byte(at: start - 1) == UInt8(ascii: " "), Redaction.lastWords.contains(run.letters.all) else {
-            return nil
-        }
-        var first = start - 1
-        while first > line.start, start - first <= Redaction.longestFirstWord, byte(at: first - 1).isLetter {
-            first -= 1
-        }
+        guard start > line.start, Redaction.lastWords.contains(run.letters.all) else { return nil }
+        let blank = symbol(before: start, after: line.start)
+        guard blank.byte == 32 else { return nil }
+        let (word, first) = word(before: start - blank.length, after: line.start, limit: Redaction.longestFirstWord)
         var letters = Redaction.NameLetters()
-        for byte in bytes[first..<start] + run.letters.all { letters.append(byte) }
+        for byte in word + run.letters.all { letters.append(byte) }
         guard let kind = Redaction.kind(ofTwoWords: letters) else { return nil }
         name.firstWord = start - first
         return kind

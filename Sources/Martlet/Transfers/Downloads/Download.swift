@@ -24,7 +24,8 @@ public struct DownloadOptions: Sendable, Hashable {
     /// the file on the server has not changed. The account is that of the signed-in user, even for an endpoint that
     /// needs no token. A credential that an interceptor or the endpoint puts in place of the token must be the same,
     /// too. If no user is signed in, or the client has no ``TokenManager``, the request must have the same credentials:
-    /// cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
+    /// cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``. If an
+    /// interceptor changes the URL, it must change it in the same way.
     ///
     /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` followed by a hexadecimal number,
     /// until a download to the path succeeds or ``NetworkClient/discardPartialDownload(to:)`` is called. Nothing is
@@ -139,7 +140,7 @@ extension NetworkClient {
             let stored = options.keepsPartial ? (try? await storedOwner(of: owner)) ?? .unreadStore : .unreadStore
             receiver = try await DownloadReceiver(
                 to: path, options, of: requestText(of: endpoint),
-                for: PartialDownloadOwner(stored, in: pipeline.responseStorage, since: timesEmptied))
+                for: PartialDownloadOwner(stored, of: owner, in: pipeline.responseStorage, since: timesEmptied))
         } catch {
             monitor?.finish()
             let failure = ExchangeRunner.wrap(error, call: CallDescription(unsent: endpoint))

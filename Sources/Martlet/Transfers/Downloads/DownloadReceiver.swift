@@ -108,15 +108,15 @@ final class DownloadReceiver: ResponseReceiver {
     }
 
     func checkCredentials(
-        _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField]
+        _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField],
+        url: @autoclosure () -> String
     ) throws {
         guard options.keepsPartial else { return }
-        let fields = (owner.isAnonymous ? credentials() : inPlaceOfToken())
+        var lines = (owner.isAnonymous ? credentials() : inPlaceOfToken())
             .map { "\($0.name.canonicalName): \($0.value)" }.sorted()
-        let fingerprint: String? =
-            if fields.isEmpty { owner.isAnonymous ? "" : nil } else {
-                String(fields.joined(separator: "\n").shortFingerprint, radix: 16)
-            }
+        // Without an account, nothing else tells two users apart.
+        if owner.isAnonymous { lines.append(url()) }
+        let fingerprint = lines.isEmpty ? nil : String(lines.joined(separator: "\n").shortFingerprint, radix: 16)
         let isForeign = state.withLock { state in
             state.credentials = fingerprint
             state.mustRestart = state.resumedBytes > 0 && state.resumption?.credentials != fingerprint
@@ -208,13 +208,22 @@ final class DownloadReceiver: ResponseReceiver {
         do {
             try await step(of: attempt) {
                 // Checked last: the step may have waited for the file.
-                if owner.session != nil, let error = self.owner.tokens?.endError(for: owner) { throw error }
+                if let error = self.endError(for: owner) { throw error }
                 try self.publishFile()
                 self.hold.end()
             }
         } catch let problem as FileError {
             throw DownloadError.file(problem)
         }
+    }
+
+    /// The reason why the file of a response must not appear. If the endpoint needs no session, its response may still
+    /// depend on the user's cookies, and must not replace a file of the next user.
+    private func endError(for owner: CallOwner) -> SessionError? {
+        guard let tokens = self.owner.tokens else { return nil }
+        if owner.session != nil { return tokens.endError(for: owner) }
+        let user = self.owner.user
+        return user.session != nil && user.epoch != tokens.epoch ? .sessionChanged : nil
     }
 
     private func write(_ body: ByteStream, of attempt: Int, total: Int64?) async throws {

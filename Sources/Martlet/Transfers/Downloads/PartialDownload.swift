@@ -11,8 +11,8 @@ internal import MartletLibc
 ///
 /// - ``ResumeData/init(_:resumeFingerprint:credentials:)`` decides whether a response can be resumed later;
 /// - ``openState(for:resumeFingerprint:)`` decides whether a new call starts from kept bytes;
-/// - ``DownloadReceiver/checkCredentials(_:inPlaceOfToken:)`` decides whether kept bytes belong to the credentials of
-///   the request;
+/// - ``DownloadReceiver/checkCredentials(_:inPlaceOfToken:url:)`` decides whether kept bytes belong to the credentials
+///   of the request;
 /// - `DownloadReceiver.resumePoint(for:_:)` decides whether an attempt asks for the rest;
 /// - ``HTTPResponse/continues(_:from:)`` decides whether the server's response is that rest.
 struct PartialDownload: Sendable {
@@ -25,8 +25,7 @@ struct PartialDownload: Sendable {
     struct ResumeData: Codable, Hashable {
         /// Identifies the endpoint, its header fields and the account.
         let resumeFingerprint: String
-        /// Identifies the credentials of the request; empty for none, and `nil` if the account alone identifies the
-        /// owner of the bytes.
+        /// Identifies the credentials of the request; `nil` if the account alone identifies the owner of the bytes.
         let credentials: String?
         /// The value for `If-Range`.
         let validator: String

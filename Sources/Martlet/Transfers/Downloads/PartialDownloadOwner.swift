@@ -10,16 +10,24 @@ struct PartialDownloadOwner: Sendable {
     /// The manager of the owner's session. The download ends with that session.
     var tokens: TokenManager? { responseStorage.tokens }
     private let stored: StoredOwner
+    /// The user who was signed in when the download began, even if the call needs no session.
+    let user: CallOwner
     private let responseStorage: ResponseStorage
     private let timesEmptied: TimesEmptied
     /// Tells the accounts of the app apart in a ``fingerprint(of:)``; empty without an account.
     private let account: String
 
     /// - Parameters:
+    ///   - stored: The stored form of the owner.
+    ///   - user: The user who is signed in.
     ///   - responseStorage: The jar, the cache and the manager of the client.
     ///   - timesEmptied: How often the jar and the cache had been emptied when the download began.
-    init(_ stored: StoredOwner, in responseStorage: ResponseStorage, since timesEmptied: TimesEmptied) {
+    init(
+        _ stored: StoredOwner, of user: CallOwner, in responseStorage: ResponseStorage,
+        since timesEmptied: TimesEmptied
+    ) {
         self.stored = stored
+        self.user = user
         self.responseStorage = responseStorage
         self.timesEmptied = timesEmptied
         account =
@@ -27,7 +35,9 @@ struct PartialDownloadOwner: Sendable {
             case .noUser: ""
             // The bytes could be another user's.
             case .unreadStore: UUID().uuidString
-            // An empty ID does not tell two users apart.
+            // The ID of a guest, and an empty one, do not tell two users apart.
+            case .session(let session, _) where responseStorage.tokens?.state.isGuest(in: session) == true:
+                session.rawValue
             case .session(let session, let userID): userID.flatMap { $0.isEmpty ? nil : $0 } ?? session.rawValue
             }
     }
@@ -49,5 +59,12 @@ struct PartialDownloadOwner: Sendable {
     /// A fingerprint of a request and its owner. It is stored on the disk in place of the URL, which may be private.
     func fingerprint(of request: String) -> String {
         String("\(request) \(account)".fingerprint, radix: 16)
+    }
+}
+
+extension SessionState {
+    /// Whether the user of a session is a guest.
+    fileprivate func isGuest(in session: SessionID) -> Bool {
+        if case .signedIn(let current) = self { current.id == session && current.account.isGuest } else { false }
     }
 }

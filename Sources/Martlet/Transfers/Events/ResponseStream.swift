@@ -76,7 +76,8 @@ private final class StreamReceiver: ResponseReceiver {
     func addFields(to request: inout HTTPRequest) {}
 
     func checkCredentials(
-        _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField]
+        _ credentials: @autoclosure () -> [HTTPField], inPlaceOfToken: @autoclosure () -> [HTTPField],
+        url: @autoclosure () -> String
     ) {}
 
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool {

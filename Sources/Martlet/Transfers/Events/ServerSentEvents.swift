@@ -23,7 +23,7 @@ extension NetworkClient {
     /// (`Last-Event-ID`). It also reconnects if the token cannot be refreshed for now, or if a server that has opened
     /// the stream before refuses a reconnection with 408, 425, 429, 502, 503 or 504, such as 503 during a restart.
     ///
-    /// The sequence ends after a 204, or with the connection if `reconnects` is `false`. Any other error ends it and is
+    /// The sequence ends after a 204, or with the connection if it does not reconnect. Any other error ends it and is
     /// thrown: a 404, a 500, a 503 to the first connection after all retries, another content type,
     /// ``NetworkError/sessionChanged(_:)`` after another sign-in, ``NetworkError/signInRequired(_:)`` after a sign-out,
     /// ``NetworkError/sessionExpired(_:_:_:)``, or ``NetworkError/cancelled(_:)`` if the task is cancelled.
@@ -33,7 +33,8 @@ extension NetworkClient {
     /// - Parameters:
     ///   - endpoint: The endpoint that sends the events.
     ///   - lastEventID: The id of the last event of an earlier sequence, to continue after it.
-    ///   - reconnects: Whether to reconnect. If `false`, the sequence ends with the connection.
+    ///   - reconnects: Whether to reconnect. If `false`, the sequence ends with the connection. The sequence of a POST
+    ///     always does, because the server would perform another one.
     ///   - willReconnect: Called before the sequence waits to connect again: with the error that broke the connection,
     ///     or with `nil` if the server has closed it.
     public func serverSentEvents(
@@ -41,8 +42,8 @@ extension NetworkClient {
         willReconnect: (@Sendable (NetworkError?) -> Void)? = nil
     ) -> ServerSentEvents {
         ServerSentEvents(
-            client: self, endpoint: endpoint, lastEventID: lastEventID, reconnects: reconnects,
-            willReconnect: willReconnect)
+            client: self, endpoint: endpoint, lastEventID: lastEventID,
+            reconnects: reconnects && endpoint.method.isSafe, willReconnect: willReconnect)
     }
 
     /// Receives the events at a path of the API: a GET with the token, if a user is signed in. See

@@ -23,6 +23,7 @@
             /// The head, while the first bytes of the body are needed to tell which codings the session has decoded.
             var undecided: HTTPResponse?
             var hasHead = false
+            var hasSentHead = false
             /// The buffered chunks that are read after ``nextPieces``.
             var pieces: [Data] = []
             /// The buffered chunks that are read next, the first one last. Removing the first element of an array would

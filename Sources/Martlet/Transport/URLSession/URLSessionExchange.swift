@@ -227,6 +227,11 @@
             }
         #endif
 
+        /// The head of the request was sent. The count of the session includes only bodies.
+        func noteSentHead() {
+            state.withLock { $0.hasSentHead = true }
+        }
+
         func complete(_ response: URLResponse?, _ error: (any Error)?) {
             let (hasHead, hasSent, upload) = state.withLock { state in
                 defer {
@@ -234,7 +239,8 @@
                     state.upload = nil
                     state.task = nil
                 }
-                return (state.hasHead, (state.task?.countOfBytesSent ?? 0) > 0, state.upload)
+                let hasSent = state.hasSentHead || (state.task?.countOfBytesSent ?? 0) > 0
+                return (state.hasHead, hasSent, state.upload)
             }
             upload?.stop()
             if let error {

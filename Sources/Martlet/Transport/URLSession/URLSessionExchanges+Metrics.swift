@@ -6,10 +6,9 @@
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
         ) {
-            guard let recorder = exchange(for: task)?.recorder, let last = metrics.transactionMetrics.last else {
-                return
-            }
-            recorder.update { $0 = TransferMetrics(last, after: $0) }
+            guard let exchange = exchange(for: task), let last = metrics.transactionMetrics.last else { return }
+            if last.countOfRequestHeaderBytesSent > 0 { exchange.noteSentHead() }
+            exchange.recorder?.update { $0 = TransferMetrics(last, after: $0) }
         }
     }
 

@@ -175,6 +175,60 @@ import Testing
     }
 
     @Test(
+        "C85: a refresher neither signs out nor replaces a user who has signed in since", arguments: [true, false])
+    func refresherChangesSession(signsOut: Bool) async throws {
+        let (gate, isOver) = (Gate(), Gate())
+        let manager = Locked<TokenManager?>(nil)
+        let failures = Locked<[SessionError?]>([])
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory,
+            refresher: .custom { _, _ in
+                let tokens = manager.withLock { $0 }
+                await gate.pass()
+                if signsOut {
+                    #expect(await tokens?.signOut(waitingForServer: .seconds(1)) == false)
+                } else {
+                    do throws(SessionError) {
+                        try await tokens?.signIn(with: .fresh(3))
+                        failures.withLock { $0.append(nil) }
+                    } catch {
+                        failures.withLock { $0.append(error) }
+                    }
+                }
+                isOver.open()
+                throw RefreshError(.refresher, description: "the account is blocked")
+            }, transport: StubTransport { _ in .status(204) }, time: ManualTimeSource())
+        manager.withLock { $0 = tokens }
+        try await tokens.signIn(with: .fresh(1))
+        let refresh = Task { try await tokens.refresh() }
+        await gate.waitForArrivals()
+        let bob = try await tokens.signIn(with: .fresh(2))
+        gate.open()
+        await isOver.pass()
+        await #expect(throws: SessionError.sessionChanged) { try await refresh.value }
+        #expect(tokens.state == .signedIn(bob))
+        #expect(tokens.currentTokens?.accessToken == Tokens.fresh(2).accessToken)
+        #expect(failures.withLock { $0 } == (signsOut ? [] : [.sessionChanged]))
+    }
+
+    @Test("C85: a refresher may sign out the session that it refreshes, or replace it", arguments: [true, false])
+    func refresherChangesOwnSession(signsOut: Bool) async throws {
+        let manager = Locked<TokenManager?>(nil)
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory,
+            refresher: .custom { _, _ in
+                let tokens = manager.withLock { $0 }
+                if signsOut { await tokens?.signOut() } else { try await tokens?.signIn(with: .fresh(3)) }
+                throw RefreshError(.refresher, description: "the account is blocked")
+            }, transport: StubTransport { _ in .status(204) }, time: ManualTimeSource())
+        manager.withLock { $0 = tokens }
+        try await tokens.signIn(with: .fresh(1))
+        await #expect(throws: SessionError.self) { try await tokens.refresh() }
+        #expect(tokens.currentTokens?.accessToken == (signsOut ? nil : Tokens.fresh(3).accessToken))
+        #expect(tokens.state.isSignedIn == !signsOut)
+    }
+
+    @Test(
         "C85: what a refresher sends through the app's client carries the token of the session that it refreshes",
         arguments: [AuthenticationRequirement.required, .ifSignedIn], [true, false])
     func refresherOwnCall(_ requirement: AuthenticationRequirement, isForced: Bool) async throws {
@@ -358,15 +412,5 @@ import Testing
         }
         clock.cancel()
         #expect(Set(bearers.lines) == ["access-1"])
-    }
-}
-
-extension TokenManager {
-    /// Signs in as if the store had written the record at once.
-    fileprivate func signInAndStore(_ tokens: Tokens) {
-        transition { machine in
-            machine.signedIn(StoredSession(id: SessionID(), tokens: tokens), deadlines: nil, by: machine.makeID())
-            machine.answer(.write, .empty)
-        }
     }
 }

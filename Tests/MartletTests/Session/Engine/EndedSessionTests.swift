@@ -25,7 +25,7 @@ import Testing
     ) throws -> (decision: SessionStateMachine.StoreDecision, record: StoredSession) {
         let decision = machine.decide(.write, over: .found(found), hasLostLock: false, at: clock)
         guard case .write(let record) = decision.update else { throw failure }
-        #expect(record.order > found.order)
+        #expect(record.position > found.position)
         return (decision, record)
     }
 
@@ -79,11 +79,11 @@ import Testing
         machine.storeRetryDue()
         let retry = machine.answer(.write, .found(stored))
         guard case .write(let record) = retry else { throw failure }
-        #expect(record.id == carol.id && record.order > stored.order)
+        #expect(record.id == carol.id && record.position > stored.position)
         #expect(machine.currentRecord?.id == carol.id)
     }
 
-    @Test("does not come back when another process stores it with a higher order") func raised() throws {
+    @Test("does not come back when another process stores it at a higher position") func raised() throws {
         var machine = signedIn()
         var ada = try #require(machine.currentRecord)
         machine.signedOut(at: clock)
@@ -142,7 +142,8 @@ import Testing
         #expect(machine.visibleState(at: .zero) == .signedOut)
     }
 
-    @Test("does not come back in a store of one process, whatever its order", arguments: [-1, 0, 1] as [TimeInterval])
+    @Test(
+        "does not come back in a store of one process, whatever its position", arguments: [-1, 0, 1] as [TimeInterval])
     func unshared(days: TimeInterval) {
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: false)
         _ = machine.loadRequested(by: 0)
@@ -154,7 +155,7 @@ import Testing
         #expect(machine.visibleState(at: .zero) == .signedOut)
     }
 
-    @Test("gives way to the sign-in of a process that could not read the store, whatever its order")
+    @Test("gives way to the sign-in of a process that could not read the store, whatever its position")
     func signInBelow() {
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
         _ = machine.loadRequested(by: 0)
@@ -162,7 +163,7 @@ import Testing
         machine.answer(.read, .ended(mark))
         let ada = signIn(1, to: &machine)
         machine.answer(.write, .ended(mark))
-        #expect(ada.order > mark.order)
+        #expect(ada.position > mark.position)
         let bob = StoredSession(id: SessionID(), generation: 7, tokens: .fresh(2))
         machine.answer(.read, .found(bob))
         #expect(machine.currentRecord?.id == bob.id)
@@ -190,13 +191,13 @@ import Testing
         let mark = EndMark(.end(ofGeneration: StoredSession.generation(at: clock.addingTimeInterval(86_400))))
         let reading = machine.undecided(.read)
         let ada = signIn(1, to: &machine)
-        #expect(ada.order < mark.order)
+        #expect(ada.position < mark.position)
         machine.storeAnswered(.read, .init(decision: reading, snapshot: .init(reading: .ended(mark))), at: .test())
         guard case .write(let record) = machine.answer(.write, .unavailable(failure)) else {
             Issue.record("the sign-in was not written")
             return
         }
-        #expect(record.order > mark.order)
+        #expect(record.position > mark.position)
     }
 
     @Test("after an overtaken write, a sign-in's own write does not replace another process's later sign-in")
@@ -208,7 +209,7 @@ import Testing
         let carol = StoredSession(
             id: SessionID(), generation: machine.makeGeneration(at: clock), tokens: .fresh(3))
         #expect(machine.answer(.write, .found(carol)) == .keep)
-        #expect(carol.order > bob.order)
+        #expect(carol.position > bob.position)
         #expect(machine.currentRecord?.id == carol.id)
     }
 
@@ -232,7 +233,7 @@ import Testing
             Issue.record("the sign-in was not written")
             return
         }
-        #expect(record.id == carol.id && record.order > mark.order)
+        #expect(record.id == carol.id && record.position > mark.position)
         #expect(machine.currentRecord?.id == carol.id)
     }
 
@@ -293,7 +294,7 @@ import Testing
         if isLate {
             let decision = machine.decide(.end, over: .found(ada), hasLostLock: false, at: clock)
             machine.answer(.end, .unavailable(failure), failure: failure)
-            machine.storeAnsweredLate(.end, decision, .init(reading: .ended(EndMark(ada.order))))
+            machine.storeAnsweredLate(.end, decision, .init(reading: .ended(EndMark(ada.position))))
         } else {
             #expect(machine.answer(.end, .found(ada)).ends)
         }
@@ -323,7 +324,7 @@ import Testing
             machine.storeAnswered(
                 .end, .init(decision: decision, snapshot: .init(reading: .found(ada)), failure: failure), at: .test())
         }
-        machine.answer(.end, .ended(EndMark(ada.order)))
+        machine.answer(.end, .ended(EndMark(ada.position)))
         let revoked = machine.takeActions().compactMap { if case .revoke(let tokens, _) = $0 { tokens } else { nil } }
         #expect(revoked == [.fresh(1)])
     }
@@ -344,7 +345,7 @@ import Testing
         let decision = machine.decide(.end, over: .found(newest), hasLostLock: false, at: clock)
         #expect(decision.update.ends)
         machine.answer(.end, .unavailable(failure), failure: failure)
-        let mark = StoreReading.ended(EndMark(newest.order))
+        let mark = StoreReading.ended(EndMark(newest.position))
         machine.storeAnsweredLate(.end, decision, .init(reading: succeeds ? mark : .unavailable(failure)))
         if !succeeds { machine.answer(.end, mark) }
         let revoked = machine.takeActions().compactMap { if case .revoke(let tokens, _) = $0 { tokens } else { nil } }

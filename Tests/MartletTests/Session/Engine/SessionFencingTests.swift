@@ -86,6 +86,72 @@ private struct SlowValue: Encodable, Sendable {
         #expect(seen.withLock { $0 } == [.loading, .signedOut])
     }
 
+    @Test(
+        "a call that waits for the store while its user signs out is not sent without a token",
+        arguments: [AuthenticationRequirement.required, .ifSignedIn])
+    func callBeforeSignOut(requirement: AuthenticationRequirement) async throws {
+        let (store, reading) = (FailingTokenStore(), Gate())
+        let backend = try await App.signedIn(store: store).backend
+        store.hold(.read, at: reading)
+        let app = App(backend, store: store)
+        let call = Task { await error { _ = try await app.client.data(for: Get("/me", requirement)) } }
+        await reading.waitForArrivals()
+        let signOut = Task { await app.tokens.signOut() }
+        while app.tokens.epoch == 0 { await Task.yield() }
+        reading.open()
+        await signOut.value
+        guard case .sessionChanged = await call.value else {
+            Issue.record("the call went on")
+            return
+        }
+        #expect(app.transport.requests(to: "/me").isEmpty)
+    }
+
+    @Test("a sign-in that begins after a sign-out starts a session, however long the store takes")
+    func loginAfterSignOut() async throws {
+        let (store, reading, response) = (FailingTokenStore(), Gate(), Gate())
+        let backend = try await App.signedIn(store: store).backend
+        store.hold(.read, at: reading)
+        let app = App(backend, store: store)
+        let signOut = Task { await app.tokens.signOut() }
+        await reading.waitForArrivals()
+        let issued = backend.issue()
+        backend.beforeCall { _ in
+            await response.pass()
+            return .json(
+                #"{"accessToken":"\#(issued.accessToken.reveal())","refreshToken":"\#(issued.refreshToken?.reveal() ?? "")"}"#
+            )
+        }
+        let login = Task { await error { let _: NoContent = try await app.client.signIn(Get("/login", .none)) } }
+        await response.waitForArrivals()
+        reading.open()
+        await signOut.value
+        response.open()
+        #expect(await login.value == nil)
+        #expect(app.tokens.currentTokens?.accessToken == issued.accessToken)
+    }
+
+    @Test("a sign-out during the reading of the store names the session that it has found") func departure()
+        async throws
+    {
+        let (store, reading) = (FailingTokenStore(), Gate())
+        let first = try await App.signedIn(store: store)
+        guard case .signedIn(let session) = first.tokens.state else {
+            Issue.record("no user is signed in")
+            return
+        }
+        store.hold(.read, at: reading)
+        let app = App(first.backend, store: store)
+        let departures = Locked<[Set<SessionID>]>([])
+        let cancel = app.tokens.onDeparture { ended in departures.withLock { $0.append(ended) } }
+        defer { cancel() }
+        let signOut = Task { await app.tokens.signOut() }
+        await reading.waitForArrivals()
+        reading.open()
+        await signOut.value
+        #expect(departures.withLock { $0.reduce(into: []) { $0.formUnion($1) } } == [session.id])
+    }
+
     @Test("a token that expires while the body is encoded is replaced before it is sent") func slowEncoding()
         async throws
     {

@@ -42,7 +42,7 @@ import Testing
         while await states.next() != .signedOut {}
     }
 
-    @Test("the second of two sign-ins in a row gets the higher order, so that it does not end with the first")
+    @Test("the second of two sign-ins in a row gets the higher position, so that it does not end with the first")
     func signInsInARow() {
         var machine = signedIn()
         // Both asked for a place before either of them took it.
@@ -357,7 +357,7 @@ import Testing
         return (machine, record)
     }
 
-    @Test("a sign-in replaces an earlier one of its process that was written late and with a higher order")
+    @Test("a sign-in replaces an earlier one of its process that was written late and at a higher position")
     func writtenHigher() async throws {
         let (time, isSlow) = (ManualTimeSource(), Locked(true))
         let disk = SimulatedDisk(time: time) { process, operation in

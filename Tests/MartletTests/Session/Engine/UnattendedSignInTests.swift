@@ -264,6 +264,60 @@ struct UnattendedSignInTests {
         #expect(app.tokens.state == .signedIn(user))
     }
 
+    @Test("automaticSignIn does not sign out a user who has signed in since it began") func signsOutLater() async throws
+    {
+        let gate = Gate()
+        let app = App { config in
+            config.automaticSignIn = { client in
+                await gate.pass()
+                await client.tokens?.signOut()
+                throw CancellationError()
+            }
+        }
+        await app.tokens.restore()
+        let call = Task { await app.call() }
+        await gate.waitForArrivals()
+        let user = try await app.tokens.signIn(with: app.backend.issue(), account: ada)
+        gate.open()
+        _ = await call.value
+        #expect(app.tokens.state == .signedIn(user))
+    }
+
+    @Test("an automatic sign-in that has signed out gives way to a user who signs in at that moment")
+    func userBetweenTheStepsOfASignOut() async throws {
+        let time = WatchedTime()
+        let failures = Locked<[SessionError?]>([])
+        let transport = StubTransport { _ in .status(204) }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, connectivity: nil, time: time)
+        let client = NetworkClient(
+            tokens: tokens,
+            config: config {
+                $0.automaticSignIn = { client in
+                    let tokens = client.tokens
+                    // A sign-out reads the clock between its two steps.
+                    time.onRead {
+                        guard let tokens, tokens.epoch > 0 else { return false }
+                        tokens.signInAndStore(.fresh(7))
+                        return true
+                    }
+                    await tokens?.signOut()
+                    do throws(SessionError) {
+                        try await tokens?.signIn(with: .fresh(1))
+                        failures.withLock { $0.append(nil) }
+                    } catch {
+                        failures.withLock { $0.append(error) }
+                        throw error
+                    }
+                }
+            })
+        await tokens.restore()
+        _ = await error { _ = try await client.data(for: Get("/me", .required)) }
+        #expect(failures.withLock { $0 } == [.sessionChanged])
+        #expect(tokens.currentTokens?.accessToken == Tokens.fresh(7).accessToken)
+    }
+
     @Test("automaticSignIn may sign out, and sign in again") func signsOut() async throws {
         let app = App { config in
             config.automaticSignIn = { client in

@@ -179,7 +179,7 @@
                 let store = SecureTokenStore(storage: InMemoryStorage(), key: "session", folder: folder.path)
                 let record = StoredSession(id: SessionID(), tokens: .fresh())
                 if signsOut {
-                    try await store.update { _ in .end(EndMark(record.order)) }
+                    try await store.update { _ in .end(EndMark(record.position)) }
                 } else {
                     try await store.write(record)
                 }

@@ -229,6 +229,23 @@ import Testing
         #expect(reasons.withLock { $0 } == [nil, 503, 429, nil])
     }
 
+    @Test("a POST is not sent again after its stream has ended, or broken off", arguments: [false, true])
+    func post(breaksOff: Bool) async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeCall { _ in
+            guard breaksOff else { return stream("retry: 100\ndata: answer\n\n") }
+            throw TransportError.connectionLost("the server closed the connection")
+        }
+        let question = Call<NoContent>.post("/chat", .json(["question": "why?"]))
+        var heard: [String] = []
+        let failure = await error {
+            for try await event in app.client.serverSentEvents(from: question) { heard.append(event.data) }
+        }
+        #expect(heard == (breaksOff ? [] : ["answer"]))
+        #expect((failure != nil) == breaksOff)
+        #expect(app.backend.calls(to: "/chat") == 1)
+    }
+
     @Test("an expired token is refreshed for the next connection") func signed() async throws {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()
