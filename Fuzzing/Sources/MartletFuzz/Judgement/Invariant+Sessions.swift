@@ -61,7 +61,8 @@ extension Invariant {
     static let endedSessionsAreRevoked = Invariant(
         rule: "The tokens of a session that its user ended are revoked, unless the server stays out of reach."
     ) { facts in
-        let ended = facts.endings.filter { !facts.hasExpired(during: $0) }.map { ($0.life, $0.family, $0.position) }
+        let ended = facts.endings.filter { !facts.hasExpired(during: $0) && !facts.hasSwitched(before: $0) }
+            .map { ($0.life, $0.family, $0.position) }
         // A process that is killed forgets what it had to revoke.
         for (life, family, end) in ended + facts.refusedSignIns
         where !facts.diesBeforeRevoking(family, in: life, since: end) {
@@ -261,6 +262,19 @@ extension Facts {
             $1.life == life && $1.from <= $0 && $1.to < death ? max($0, $1.to) : $0
         }
         return elapsed(from: misses.last ?? trouble, to: death) <= pauses[misses.count] + .seconds(45)
+    }
+
+    /// Whether a process had already adopted the session of another process when its own sign-in or sign-out took
+    /// effect. The other process has ended the former one, and revokes it.
+    fileprivate func hasSwitched(before ending: Ending) -> Bool {
+        for (position, life, event) in events where life == ending.life && position > ending.asked {
+            switch event {
+            case .adopted(let stamp): if family(of: stamp.session) != ending.family { return true }
+            case .signedIn, .signedOut: return false
+            default: continue
+            }
+        }
+        return false
     }
 
     /// Whether a session expired while its user was ending it. Its tokens need no revocation then.
