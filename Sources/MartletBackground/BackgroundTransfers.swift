@@ -144,13 +144,17 @@ public final class BackgroundTransfers: Sendable {
         announcements.forget(id)
     }
 
-    /// Removes all transfers, as ``remove(_:)`` does. Call it when the user of a client without a
-    /// ``/Martlet/TokenManager`` signs out. A transfer that is being started fails as cancelled.
+    /// Removes all transfers, as ``remove(_:)`` does. Subscribers receive nothing more about them, and a transfer that
+    /// is being started fails as cancelled. Call it when the user of a client without a ``/Martlet/TokenManager`` signs
+    /// out.
     /// - Throws: ``/Martlet/StorageError`` if the list cannot be read.
     public func removeAll() async throws(StorageError) {
         state.withLock { $0.removals += 1 }
         _ = await session()
-        for record in try await list.all() { await remove(record.id) }
+        for record in try await list.all() {
+            announcements.drop(record.id)
+            await remove(record.id)
+        }
     }
 
     /// Starts the transfers that wait for a new token or a readable store. Call it when the app comes to the

@@ -74,6 +74,16 @@ final class TransferAnnouncements: Sendable {
         }
     }
 
+    /// Notes that the app removes a transfer for good. Announcements of it that a subscriber has not taken yet are
+    /// dropped.
+    func drop(_ id: UUID) {
+        state.withLock { state in
+            state.announced[id] = nil
+            state.owned.remove(id)
+            state.ended.insert(id)
+        }
+    }
+
     /// Notes that a transfer is no longer in the list.
     func disown(_ id: UUID) {
         _ = state.withLock { $0.owned.remove(id) }
@@ -112,10 +122,9 @@ final class TransferAnnouncements: Sendable {
             for await announcement in announcements {
                 guard await announcement.isDue(in: tokens) else { continue }
                 let record = announcement.record
-                // The app may have removed the transfer while the announcement waited.
-                let isOver =
-                    !announcement.isEnd
-                    && (state.withLock { $0.hasEnded(record) } || list.record(record.id)?.run != record.run)
+                // A later transfer may have the same ID.
+                let isReused = list.record(record.id).map { $0.run != record.run } ?? false
+                let isOver = !announcement.isEnd && (isReused || state.withLock { $0.hasEnded(record) })
                 if !isOver { return announcement.transfer }
             }
             return nil

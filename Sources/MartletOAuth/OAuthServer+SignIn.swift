@@ -105,7 +105,8 @@
             let metadata = try await discovery.metadata()
             let code = try AuthorizationResponse(callback).code(for: attempt, metadata)
             guard !Task.isCancelled else { throw OAuthError(.cancelled, "The sign-in at \(issuer) was cancelled.") }
-            let exchange = CodeExchange(server: self, metadata: metadata, attempt: attempt, code: code)
+            let exchange = CodeExchange(
+                server: self, metadata: metadata, attempt: attempt, code: code, manager: tokens)
             // From here on, the server may issue tokens. A task that is cancelled now would lose them and could not
             // revoke them.
             return try await Task { () -> Result<OAuthUser, OAuthError> in

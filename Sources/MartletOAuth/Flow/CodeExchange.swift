@@ -14,6 +14,8 @@
         let metadata: ServerMetadata
         let attempt: SignInAttempt
         let code: Secret
+        /// The manager to sign in to, whose session must stay if the server issues the same tokens again.
+        let manager: TokenManager
 
         /// The names in a token response (RFC 6749, section 5.1).
         static let fields = TokenFields(
@@ -32,7 +34,7 @@
             do throws(OAuthError) {
                 return (tokens, try await user(of: tokens, in: response))
             } catch {
-                await server.revoke(tokens)
+                await server.revoke(tokens, unlessUsedBy: manager)
                 throw error
             }
         }
@@ -51,7 +53,9 @@
             guard let members = response.members, members["access_token"]?.string?.isEmpty == false,
                 var tokens = try? Self.fields.tokens(from: response)
             else {
-                if let tokens = try? Self.issued.tokens(from: response) { await server.revoke(tokens) }
+                if let tokens = try? Self.issued.tokens(from: response) {
+                    await server.revoke(tokens, unlessUsedBy: manager)
+                }
                 throw OAuthError(
                     .unreachable, "\(endpoint) responded without an access token. Ask the server's operator.")
             }

@@ -22,13 +22,25 @@
             var new = try await refresher.refresh(tokens, over: client)
             // A client must not use a token of a type that it does not know (RFC 6749, section 7.1).
             if let type = new.tokenType, type.lowercased() != "bearer" {
-                throw RefreshError(
-                    .unreadableResponse,
-                    description: "\(metadata.tokenEndpoint) issued a token that is no bearer token. Change the client"
-                        + " there.")
+                try await refuse(
+                    new, after: tokens, code: "unsupported_token_type",
+                    because:
+                        "\(metadata.tokenEndpoint) issued a token that is no bearer token. Change the client there.")
             }
             try await check(&new, after: tokens, metadata)
             return new
+        }
+
+        /// Refuses the tokens of a response. If the server has replaced the refresh token, the former one is spent, and
+        /// the session ends: a server that detects the reuse would end it, too.
+        private func refuse(
+            _ new: Tokens, after old: Tokens, code: String, because reason: String
+        ) async throws -> Never {
+            guard let next = new.refreshToken, next != old.refreshToken else {
+                throw RefreshError(.unreadableResponse, description: reason)
+            }
+            await server.revoke(new, unlessUsedBy: nil)
+            throw RefreshRejectedError(code: code)
         }
 
         func tokens(inSignInResponse response: ServerResponse) throws -> Tokens {
@@ -80,8 +92,7 @@
                 case .discovery, .cancelled, .idToken(.key), .idToken(.expiry), .idToken(.issueTime),
                     .idToken(.notBefore), .idToken(.algorithm), .idToken(.severalKeys), .idToken(.weakKey):
                     new.additionalFields["id_token"] = nil
-                default:
-                    throw RefreshError(.unreadableResponse, description: error.description)
+                default: try await refuse(new, after: old, code: "invalid_id_token", because: error.description)
                 }
             } catch {
                 // The keys did not arrive in time.

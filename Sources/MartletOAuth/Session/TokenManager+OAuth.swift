@@ -35,7 +35,9 @@
         ///
         /// If the endpoint has not been discovered yet and cannot be now, the refresh fails without using up the
         /// refresh token, and the session stays. An ID token in the response must be that of the same user (OpenID
-        /// Connect Core 1.0, section 12.2); otherwise the new tokens are not used.
+        /// Connect Core 1.0, section 12.2), and the access token must be a bearer token. Otherwise the new tokens are
+        /// not used. If the server has replaced the refresh token, they are revoked, and the session ends with the code
+        /// `invalid_id_token` or `unsupported_token_type`.
         /// - Parameter sessionEnd: The responses of the token endpoint that end the session. By default, those with the
         ///   code `invalid_grant` and the status 400, 401 or 403.
         public func refresher(
@@ -44,18 +46,22 @@
             OAuthRefresher(server: self, sessionEnd: sessionEnd)
         }
 
-        /// Revokes tokens at the server's revocation endpoint, if it has one (RFC 7009).
+        /// Revokes tokens at the server's revocation endpoint (RFC 7009). If the server has none, each sign-out reports
+        /// ``/Martlet/SessionEvent/revocationFailed(_:)``, because the tokens stay valid until they expire.
         public var revoker: TokenRevoker {
             .custom { [self] tokens, client in
-                guard let endpoint = try await discovery.revocationEndpoint() else { return }
+                guard let endpoint = try await discovery.revocationEndpoint() else {
+                    throw TokenRevoker.Refusal("\(issuer) has no revocation endpoint")
+                }
                 try await TokenRevoker.oauth2(path: endpoint, client: self.client)
                     .revoke(tokens, sendingAccessToken: false, over: client)
             }
         }
 
-        /// Revokes tokens that have not started a session. It waits a short time for the server, because a command may
-        /// exit afterwards.
-        func revoke(_ tokens: Tokens) async {
+        /// Revokes tokens that have not started a session, unless the server has issued the same ones for the current
+        /// session of a manager. It waits a short time for the server, because a command may exit afterwards.
+        func revoke(_ tokens: Tokens, unlessUsedBy manager: TokenManager?) async {
+            if manager?.hasInUse(tokens) == true { return }
             _ = await link.run(within: .seconds(5)) { [self] in
                 guard let endpoint = try await discovery.revocationEndpoint() else { return }
                 let endpointClient = TokenEndpointClient(

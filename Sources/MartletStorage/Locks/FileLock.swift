@@ -67,6 +67,11 @@ package struct FileLock: Sendable {
             if claim.isValid { return .acquired(claim) }
             claim.release()
             if last == nil { try refuseOtherSpelling() }
+            // Another process was faster, or the folder cannot be listed because the process has no descriptor left.
+            misses += 1
+            guard misses < Self.maximumMisses else {
+                throw StorageError(.unreachable, "could not lock \(path): its folder cannot be read now")
+            }
         }
     }
 

@@ -203,9 +203,10 @@ extension PartialDownloadConformanceTests {
         }
     }
 
-    @Test("C97: the file of a call that needs no session does not appear for the next user") func fileOfFormerUser()
-        async throws
-    {
+    @Test(
+        "C97: the file of a call that needs no session does not appear for the next user, and does for the same one",
+        arguments: ["ada", "bob"], [false, true])
+    func fileOfFormerUser(nextUser: String, isUnread: Bool) async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/film"
             let gate = Gate()
@@ -213,18 +214,28 @@ extension PartialDownloadConformanceTests {
                 await gate.pass()
                 return .json("ada's")
             }
+            let time = ManualTimeSource()
+            let record = StoredSession(
+                storing: .fresh(1), account: SessionAccount(userID: "ada"), at: time.wallClock)
             let tokens = TokenManager(
-                baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-                transport: transport, connectivity: nil, time: ManualTimeSource())
+                baseURL: "https://api.example.com", store: .inMemory(holding: record),
+                refresher: .json(path: "/auth/refresh"), transport: transport, connectivity: nil, time: time)
             let client = NetworkClient(tokens: tokens)
-            try await tokens.signIn(with: .fresh(1), account: SessionAccount(userID: "ada"))
+            if !isUnread { await tokens.restore() }
             let download = Task {
                 await error { try await client.download(Get("/film", AuthenticationRequirement.none), to: path) }
             }
             await gate.waitForArrivals()
-            try await tokens.signIn(with: .fresh(2), account: SessionAccount(userID: "bob"))
+            await tokens.restore()
+            try await tokens.signIn(with: .fresh(2), account: SessionAccount(userID: nextUser))
             gate.open()
-            guard case .sessionChanged = await download.value else {
+            let failure = await download.value
+            if nextUser == "ada" {
+                #expect(failure == nil)
+                #expect(folder.names == ["film"])
+                return
+            }
+            guard case .sessionChanged = failure else {
                 Issue.record("the file has appeared")
                 return
             }

@@ -269,6 +269,22 @@ import Testing
         #expect(storage.keys.contains { $0.hasPrefix("adopted") })
     }
 
+    @Test("an ending that could not note the adoption notes it when it is repeated") func notNotedAtSignOut()
+        async throws
+    {
+        let (storage, place) = (FailingStorage(failsAt: nil), Place(isLocked: true))
+        let store = AnyTokenStore.secure(storage, key: "session", folder: nil).adopting(place.former)
+        try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
+        #expect(storage.keys.count == 2)
+        let other = FailingStorage(failsAt: 3)
+        let second = AnyTokenStore.secure(other, key: "session", folder: nil).adopting(Place().former)
+        // Calls 0 to 2 read, write, and ask for the note. Call 3 fails to take it.
+        try await second.write(StoredSession(id: SessionID(), tokens: .fresh()))
+        #expect(other.keys == ["session"])
+        try await second.update { _ in .keep }
+        #expect(other.keys.count == 2)
+    }
+
     @Test("if the adoption could not be noted, a sign-out is still final") func notNoted() async throws {
         // The fifth call notes the adoption.
         let storage = FailingStorage(failsAt: 4)

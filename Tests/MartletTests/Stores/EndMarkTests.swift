@@ -136,6 +136,39 @@ import Testing
         #expect(await store.read() == .found(record))
     }
 
+    @Test("a mark in the record's place still counts once the store has lock files") func folderAddedLater()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let storage = InMemoryStorage()
+            let first = SecureTokenStore(storage: storage, key: "session", folder: nil)
+            try await first.write(record)
+            try await first.update { _ in .end(EndMark(record.position, expiry: .noRefreshToken)) }
+            let second = SecureTokenStore(storage: storage, key: "session", folder: folder.path + "/locks")
+            #expect(await second.read() == .ended(EndMark(record.position, expiry: .noRefreshToken)))
+            let later = EndMark(.end(ofGeneration: record.generation))
+            try await second.update { _ in .mark(later) }
+            #expect(await second.read() == .ended(later))
+            try await second.write(record)
+            #expect(await second.read() == .found(record))
+        }
+    }
+
+    @Test("a mark that others can read still counts") func readableMark() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            let store = FileTokenStore(path: path)
+            try await store.write(record)
+            let bytes = try #require(FileManager.default.contents(atPath: path))
+            try await store.update { _ in .end(EndMark(record.position)) }
+            let mark = try #require(store.markFile).path
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: mark)
+            // The record of a process that was killed before it had deleted it.
+            try PrivateFile(path: path).writeForTest(bytes)
+            #expect(await store.read() == .ended(EndMark(record.position)))
+        }
+    }
+
     @Test("without lock files, nothing stays in the Keychain after a sign-out") func keychainInPlace() async throws {
         try await KeychainApp.with(FakeKeychain()) { app in
             let store = SecureTokenStore(storage: app.storage(), key: "session", folder: nil)

@@ -87,6 +87,7 @@ struct RedactionTests {
             #"{"errors":[{"input":"a hunter2","loc":["body","password"],"msg":"Too short"}]}"#,
             #"{"loc": [ "body", "user", "pin" ], "input": {"a": "hunter2"}}"#, "session token={hunter2}",
             "--b\r\nContent-Disposition: form-data; filename=\"a.txt\"; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n",
+            "'k: \"form-data;name=password\"'\r\n\r\nhunter2", "'{\"h\": \"form-data;name=pin\"}'\n\nhunter2",
             // Objects of Ruby, in angle brackets.
             #"undefined method for #<Client:0x0001 @opts={:password=>"hunter2"}>"#,
             #"<ActionController::Parameters {"password"=>"hunter2"} permitted: false>"#,

@@ -880,6 +880,9 @@ extension SessionStateMachine {
         case .unavailable where mark.position.generation < 0: return .keep
         // Since a first attempt, another process may have signed a user in.
         case .unavailable where ending.hasFailed && sharesStore: return .mark(mark)
+        // Nor may a store that cannot be read for a moment lose the sign-in of another process.
+        case .unavailable(let failure) where sharesStore && failure.kind.isTransient && ending.spares:
+            return .mark(mark)
         case .unavailable: return ending.signOut != nil ? .end(mark) : .mark(mark)
         }
     }
@@ -1385,7 +1388,9 @@ extension SessionStateMachine {
     private mutating func endingAnswered(_ answer: StoreAnswer) {
         guard let ending else { return }
         resumeEndingWaiters()
-        if let failure = answer.failure ?? (ending.signOut == nil ? answer.snapshot.reading.failure : nil) {
+        // A record that was left because it cannot be read may be one that has ended.
+        let isComplete = if case .mark = answer.decision.update { false } else { ending.signOut != nil }
+        if let failure = answer.failure ?? (isComplete ? nil : answer.snapshot.reading.failure) {
             endingFailed(answer)
             emit(.storeDeleteFailed(failure))
             return scheduleStoreRetry()

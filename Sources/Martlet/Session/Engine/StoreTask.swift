@@ -82,6 +82,11 @@ extension SessionStateMachine {
         /// The epoch that began with the user's sign-out; `nil` for any other ending.
         var signOutEpoch: Int?
         var hasFailed = false
+
+        /// Whether there may be a session that the ending spares.
+        var spares: Bool {
+            if case .anything? = signOut { false } else { true }
+        }
     }
 
     /// A sign-out of this process.

@@ -58,11 +58,21 @@ public final class TokenManager: Sendable {
     fileprivate final class RunningRefresher: Sendable {
         /// The session that is refreshed.
         let owner: CallOwner
+        /// The epoch at the start, or after the refresher's own latest sign-in or sign-out. In any other one, it must
+        /// not change the session.
+        let epoch: Locked<Int>
         /// A task that outlives the refresher inherits the task-local value, but makes calls like any other.
         let isOver = Locked(false)
 
         init(of owner: CallOwner) {
             self.owner = owner
+            epoch = Locked(owner.epoch)
+        }
+
+        /// The refresher has signed in or out.
+        func recordSessionChange(in machine: borrowing SessionStateMachine) {
+            let now = machine.epoch
+            epoch.withLock { $0 = now }
         }
     }
 
@@ -309,12 +319,16 @@ extension TokenManager {
         _ record: StoredSession, _ deadlines: TokenDeadlines?, since epoch: Int?, _ unattended: UnattendedSignIn?
     ) async -> SessionStateMachine.WaiterReply {
         let deadline = time.uptime + policy.storeTimeout
-        let refreshed = refreshOwner
+        let refresher = runningRefresher
         let reply = await wait { machine, waiter, _ in
-            let start = epoch ?? refreshed?.epoch ?? unattended?.permittedEpoch(in: machine)
+            let start =
+                epoch ?? refresher?.epoch.withLock { $0 } ?? unattended?.permittedEpoch(in: machine)
             let reply = machine.signedIn(
                 record, deadlines: deadlines, since: start, isUnattended: unattended != nil, by: waiter)
-            if reply == .wait { unattended?.recordSessionChange(in: machine) }
+            if reply == .wait {
+                refresher?.recordSessionChange(in: machine)
+                unattended?.recordSessionChange(in: machine)
+            }
             return reply
         }
         // A command-line tool may exit now, and its next start must not restore an earlier session.
@@ -391,21 +405,9 @@ extension TokenManager {
     /// Ends the session on this device, and waits for the store.
     /// - Parameter waits: Whether the caller waits for the server.
     private func endSession(revoking waits: Bool) async -> EndedSession {
-        let now = time.wallClock
         let revocation = waits ? revocations.startWait() : nil
         let unattended = unattendedSignIn
-        let refreshed = refreshOwner
-        let isAwaited = revocation != nil && refreshed == nil
-        let (start, responses) = transitionCore { core -> (Int?, [Task<Void, Never>]) in
-            let responses = isAwaited ? Array(core.responses.values) : []
-            // Part of a refresh or an automatic sign-in, which concerns no other user.
-            let isOutdated =
-                refreshed.map { core.machine.isOver($0) }
-                ?? unattended?.isSuperseded(in: core.machine) ?? false
-            if isOutdated { return (nil, responses) }
-            core.machine.signOutRequested(at: now)
-            return (core.machine.epoch, responses)
-        }
+        let (start, responses) = requestSignOut(awaitingResponses: revocation != nil)
         guard let start else {
             return EndedSession(revocation: revocation, responses: responses, wasSignedOut: false)
         }
@@ -429,6 +431,25 @@ extension TokenManager {
         // A sign-in that comes in between replaces the record. If it cannot, it ends the former session.
         await waitForStore(until: deadline) { machine in machine.isEnding || machine.isStartingSession }
         return ended
+    }
+
+    /// The first step of a sign-out.
+    /// - Returns: The epoch that begins with it; `nil` if there is nothing to end. And the refreshes that the server may
+    ///   already have answered, if they are to be awaited.
+    private func requestSignOut(awaitingResponses awaits: Bool) -> (start: Int?, responses: [Task<Void, Never>]) {
+        let now = time.wallClock
+        let (refresher, unattended) = (runningRefresher, unattendedSignIn)
+        return transitionCore { core in
+            let responses = awaits && refresher == nil ? Array(core.responses.values) : []
+            // A refresh or an automatic sign-in that this is a part of concerns no later user.
+            let epoch = refresher?.epoch.withLock { $0 } ?? core.machine.epoch
+            if epoch != core.machine.epoch || unattended?.isSuperseded(in: core.machine) == true {
+                return (nil, responses)
+            }
+            core.machine.signOutRequested(at: now)
+            refresher?.recordSessionChange(in: core.machine)
+            return (core.machine.epoch, responses)
+        }
     }
 
     /// Waits until a refresh under way has ended, and asks the store once more to write what it could not write. Call
@@ -605,6 +626,12 @@ extension TokenManager {
     func resolved(_ owner: CallOwner) async -> CallOwner {
         guard owner.signInState == .unknown else { return owner }
         _ = await loadedState
+        return resolvedNow(owner)
+    }
+
+    /// Like ``resolved(_:)``, without waiting for the store.
+    func resolvedNow(_ owner: CallOwner) -> CallOwner {
+        guard owner.signInState == .unknown else { return owner }
         return core.withLock { core in
             guard let stored = core.storedOwner, stored.epoch == owner.epoch else { return owner }
             return stored
@@ -836,11 +863,13 @@ extension TokenManager {
     var isRefreshingHere: Bool { refreshOwner != nil }
 
     /// The session that is refreshed, if the current task is part of a refresh by this manager.
-    private var refreshOwner: CallOwner? {
+    private var refreshOwner: CallOwner? { runningRefresher?.owner }
+
+    private var runningRefresher: RunningRefresher? {
         guard let running = Self.refreshing[ObjectIdentifier(self)], !running.isOver.withLock({ $0 }) else {
             return nil
         }
-        return running.owner
+        return running
     }
 
     /// Sends a request to the machine, and repeats it whenever the machine says so.
@@ -1059,7 +1088,8 @@ extension TokenManager {
         ) { event in self.publish(event) }
     }
 
-    private func hasInUse(_ tokens: Tokens) -> Bool {
+    /// Whether tokens are those of the current session.
+    package func hasInUse(_ tokens: Tokens) -> Bool {
         core.withLock { core in
             guard let current = core.machine.currentRecord?.tokens else { return false }
             return current.accessToken == tokens.accessToken

@@ -51,17 +51,20 @@ public struct TokenRevoker: Sendable {
             let request = try attempt.client.request(.post, path)
             if response.status == 401 || attempt.rejection.isRejected(response, to: request) {
                 // Without the access token, the server has rejected the refresh token.
-                throw isAuthorized ? AccessTokenRejected(error: error) : Refusal(error: error)
+                throw isAuthorized ? AccessTokenRejected(error: error) : Refusal(error)
             }
             if StatusCodes.successful.contains(response.status) || response.status == 404 { return }
-            throw [400, 403].contains(response.status) ? Refusal(error: error) : error
+            throw [400, 403].contains(response.status) ? Refusal(error) : error
         }
     }
 
     /// The server refused the token or the client, and would refuse the same request again (RFC 7009, section 2.2.1).
-    struct Refusal: Error, CustomStringConvertible {
-        let error: RefreshError
-        var description: String { "\(error)" }
+    package struct Refusal: Error, CustomStringConvertible {
+        package let description: String
+
+        init(_ error: RefreshError) { description = "\(error)" }
+
+        package init(_ description: String) { self.description = description }
     }
 
     /// The server rejected the access token. The next attempt omits it.

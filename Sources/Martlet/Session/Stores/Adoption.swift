@@ -116,6 +116,8 @@ private final class AdoptingTokenStore: TokenStore {
         var isDone = false
         /// Whether the store remembers that the tokens must not be adopted any more.
         var isSettled = false
+        /// Whether the store must still remember that, because an earlier attempt has failed.
+        var mustSettle = false
         /// The reason why the last reading could not tell whether there are tokens; `nil` if it could.
         var lockedPlace: StorageError?
     }
@@ -175,11 +177,14 @@ private final class AdoptingTokenStore: TokenStore {
             return update
         }
         let update = last.withLock { $0 }
-        if update != .keep {
+        if state.withLock({ state in
+            state.mustSettle = state.mustSettle || update != .keep
+            return state.mustSettle
+        }) {
             do {
                 try await settle(in: recording, isLocked: lockedPlace != nil)
             } catch {
-                // The record is stored, and the next change tries again. An ending is not complete yet.
+                // The record is stored, and the next update tries again. An ending is not complete yet.
                 guard case .write = update else { throw error }
                 onFailure(error)
             }
@@ -194,7 +199,7 @@ private final class AdoptingTokenStore: TokenStore {
             if !isLocked { try await job.note() }
             try await recording.recordAdoption(of: job.place)
         }
-        state.withLock { ($0.isSettled, $0.lockedPlace) = (true, nil) }
+        state.withLock { ($0.isSettled, $0.mustSettle, $0.lockedPlace) = (true, false, nil) }
     }
 
     private static func reading(_ reading: StoreReading, _ lockedPlace: StorageError?) -> StoreReading {

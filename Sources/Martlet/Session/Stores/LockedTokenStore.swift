@@ -245,11 +245,12 @@ private struct LockedRecord {
                 }
                 return StoreContent(reading: .found(session), mark: mark)
             } catch {
-                // A store that keeps no mark there now may have kept one in an earlier version.
-                guard store.markFile == nil, let inPlace = try? EndMark(encoded: bytes) else {
+                // A store that keeps no mark there now may have kept one in an earlier version, or without a folder.
+                guard let inPlace = try? EndMark(encoded: bytes) else {
                     return StoreContent(reading: .unavailable(error), mark: mark)
                 }
-                return StoreContent(reading: .ended(inPlace), mark: inPlace, isMark: true)
+                let last = EndMark.later(mark, inPlace) ?? inPlace
+                return StoreContent(reading: .ended(last), mark: last, isMark: store.markFile == nil)
             }
         } catch {
             return StoreContent(reading: .unavailable(error), mark: try? await readMark())
@@ -259,7 +260,8 @@ private struct LockedRecord {
     private func readMark() async throws(StorageError) -> EndMark? {
         guard let markFile = store.markFile else { return nil }
         do throws(StorageError) {
-            let bytes = try await store.queue.run { () throws(StorageError) in try markFile.read() }
+            // A mark contains no secret, so other users may read it.
+            let bytes = try await store.queue.run { () throws(StorageError) in try markFile.read(.unchangeable) }
             return try bytes.map { bytes throws(StorageError) in try EndMark(encoded: bytes) }
         } catch {
             // Ignore a mark that will never be readable. The next ending replaces it.

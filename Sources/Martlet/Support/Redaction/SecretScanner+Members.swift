@@ -82,7 +82,10 @@ extension SecretScanner {
         let isLabel = !isWholeText(name)
         // A form or lines of YAML may end the text, as in `"value=…&name=password"`.
         if tag == nil, isLabel || byte(at: line.start + name.indentation - 1) == UInt8(ascii: "=") {
+            let place = index
             noteUnquotedPair(of: name, to: nameEnd, before: 0)
+            // The rest of the text was a part of a multipart form.
+            if index != place { return }
         }
         if isLabel, !isLabelText(name) { return }
         noteMember(of: name, in: open, within: around, to: end + closing.length, isLabel: isLabel)

@@ -94,7 +94,8 @@ extension NetworkClient {
     /// existing file is being replaced, a killed process leaves a hidden file, which the next download to the same path
     /// removes (except on file systems without locks).
     ///
-    /// If the session of the call ends, the download ends with the error of any other call of that session.
+    /// If the session of the call ends, the download ends with the error of any other call of that session. The file of
+    /// a call that needs no session does not appear either if its user has signed out or another one has signed in.
     ///
     /// The file is not flushed to the disk, which would take as long as writing it. If it must survive a power failure,
     /// call `fsync` on it.
@@ -124,6 +125,7 @@ extension NetworkClient {
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
         // Opening the kept file suspends, and the token may change in the meantime.
         var call = pipeline.makeCall(endpoint, monitor: monitor)
+        let user = call.start.owner.isBound ? nil : tokens.map(DownloadUser.init)
         call.dropToken()
         // Wait for the session first: the kept bytes belong to it.
         try await admit(&call)
@@ -135,12 +137,11 @@ extension NetworkClient {
             #if canImport(CryptoKit) || Encryption
                 if let problem = options.check?.problem { throw problem }
             #endif
-            // If the session of the call has ended, the call neither resumes kept bytes nor keeps any for a later call.
-            // A call that keeps none must not wait for the store.
-            let stored = options.keepsPartial ? (try? await storedOwner(of: owner)) ?? .unreadStore : .unreadStore
+            let stored = await storedOwner(of: owner, ifNeededFor: options)
             receiver = try await DownloadReceiver(
                 to: path, options, of: requestText(of: endpoint),
-                for: PartialDownloadOwner(stored, of: owner, in: pipeline.responseStorage, since: timesEmptied))
+                for: PartialDownloadOwner(stored, in: pipeline.responseStorage, since: timesEmptied),
+                by: user)
         } catch {
             monitor?.finish()
             let failure = ExchangeRunner.wrap(error, call: CallDescription(unsent: endpoint))
@@ -157,6 +158,12 @@ extension NetworkClient {
             await receiver.abandon()
             throw error
         }
+    }
+
+    /// The owner of the bytes that a download keeps. If the session of the call has ended, the call neither resumes kept
+    /// bytes nor keeps any for a later call. A call that keeps none must not wait for the store.
+    private func storedOwner(of owner: CallOwner, ifNeededFor options: DownloadOptions) async -> StoredOwner {
+        options.keepsPartial ? (try? await storedOwner(of: owner)) ?? .unreadStore : .unreadStore
     }
 
     /// Publishes the file, and reports the outcome of the call to the observers.

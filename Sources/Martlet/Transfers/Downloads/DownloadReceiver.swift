@@ -18,6 +18,8 @@ final class DownloadReceiver: ResponseReceiver {
     /// Identifies the request and the owner of its bytes. Only bytes with the same fingerprint are resumed.
     private let resumeFingerprint: String
     private let state: Locked<State>
+    /// The user at the start of a call that needs no session; `nil` for any other call.
+    private let user: DownloadUser?
     /// The owner of the response that is being received.
     private let responseOwner = Locked(CallOwner.unbound)
     /// Each access to the file runs here.
@@ -27,9 +29,11 @@ final class DownloadReceiver: ResponseReceiver {
     /// - Parameters:
     ///   - request: The endpoint and its header fields. Only bytes of the same request and owner are resumed.
     ///   - owner: The owner of the bytes that the download leaves behind.
+    ///   - user: The user at the start of a call that needs no session.
     init(
         to path: String, _ options: DownloadOptions, of request: String, for owner: PartialDownloadOwner,
-        steps: FileSteps = .unobserved, activity: SharedActivity? = .downloads, time: any TimeSource = .system
+        by user: DownloadUser? = nil, steps: FileSteps = .unobserved, activity: SharedActivity? = .downloads,
+        time: any TimeSource = .system
     ) async throws {
         let resumeFingerprint = owner.fingerprint(of: request)
         let partial = PartialDownload(path, steps: steps)
@@ -41,6 +45,7 @@ final class DownloadReceiver: ResponseReceiver {
         self.options = options
         self.resumeFingerprint = resumeFingerprint
         self.owner = owner
+        self.user = user
         do {
             self.state = Locked(
                 try await hold.run {
@@ -208,22 +213,14 @@ final class DownloadReceiver: ResponseReceiver {
         do {
             try await step(of: attempt) {
                 // Checked last: the step may have waited for the file.
-                if let error = self.endError(for: owner) { throw error }
+                if owner.session != nil, let error = self.owner.tokens?.endError(for: owner) { throw error }
+                if self.user?.hasLeft == true { throw SessionError.sessionChanged }
                 try self.publishFile()
                 self.hold.end()
             }
         } catch let problem as FileError {
             throw DownloadError.file(problem)
         }
-    }
-
-    /// The reason why the file of a response must not appear. If the endpoint needs no session, its response may still
-    /// depend on the user's cookies, and must not replace a file of the next user.
-    private func endError(for owner: CallOwner) -> SessionError? {
-        guard let tokens = self.owner.tokens else { return nil }
-        if owner.session != nil { return tokens.endError(for: owner) }
-        let user = self.owner.user
-        return user.session != nil && user.epoch != tokens.epoch ? .sessionChanged : nil
     }
 
     private func write(_ body: ByteStream, of attempt: Int, total: Int64?) async throws {

@@ -10,8 +10,6 @@ struct PartialDownloadOwner: Sendable {
     /// The manager of the owner's session. The download ends with that session.
     var tokens: TokenManager? { responseStorage.tokens }
     private let stored: StoredOwner
-    /// The user who was signed in when the download began, even if the call needs no session.
-    let user: CallOwner
     private let responseStorage: ResponseStorage
     private let timesEmptied: TimesEmptied
     /// Tells the accounts of the app apart in a ``fingerprint(of:)``; empty without an account.
@@ -19,15 +17,10 @@ struct PartialDownloadOwner: Sendable {
 
     /// - Parameters:
     ///   - stored: The stored form of the owner.
-    ///   - user: The user who is signed in.
     ///   - responseStorage: The jar, the cache and the manager of the client.
     ///   - timesEmptied: How often the jar and the cache had been emptied when the download began.
-    init(
-        _ stored: StoredOwner, of user: CallOwner, in responseStorage: ResponseStorage,
-        since timesEmptied: TimesEmptied
-    ) {
+    init(_ stored: StoredOwner, in responseStorage: ResponseStorage, since timesEmptied: TimesEmptied) {
         self.stored = stored
-        self.user = user
         self.responseStorage = responseStorage
         self.timesEmptied = timesEmptied
         account =
@@ -67,4 +60,26 @@ extension SessionState {
     fileprivate func isGuest(in session: SessionID) -> Bool {
         if case .signedIn(let current) = self { current.id == session && current.account.isGuest } else { false }
     }
+}
+
+/// Follows the user who is signed in while a call downloads a file without a session. The response may still depend on
+/// the user's cookies, so the file must not appear for the next user.
+final class DownloadUser: Sendable {
+    private let tokens: TokenManager
+    private let owner: CallOwner
+    private let state = Locked((hasLeft: false, stop: (@Sendable () -> Void)?.none))
+
+    init(_ tokens: TokenManager) {
+        self.tokens = tokens
+        owner = tokens.currentOwner
+        let stop = tokens.onDeparture { [weak self] _ in self?.state.withLock { $0.hasLeft = true } }
+        state.withLock { $0.stop = stop }
+    }
+
+    deinit {
+        state.withLock { $0.stop }?()
+    }
+
+    /// Whether the user has signed out, or another one has signed in.
+    var hasLeft: Bool { state.withLock(\.hasLeft) && tokens.resolvedNow(owner).session != nil }
 }

@@ -33,8 +33,8 @@ extension NetworkClient {
     /// - Parameters:
     ///   - endpoint: The endpoint that sends the events.
     ///   - lastEventID: The id of the last event of an earlier sequence, to continue after it.
-    ///   - reconnects: Whether to reconnect. If `false`, the sequence ends with the connection. The sequence of a POST
-    ///     always does, because the server would perform another one.
+    ///   - reconnects: Whether to reconnect. If `false`, the sequence ends with the connection. That of a POST, or of
+    ///     any other method that may change something, always does: the server would perform it once more.
     ///   - willReconnect: Called before the sequence waits to connect again: with the error that broke the connection,
     ///     or with `nil` if the server has closed it.
     public func serverSentEvents(

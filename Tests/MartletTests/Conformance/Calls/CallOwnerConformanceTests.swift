@@ -211,21 +211,27 @@ import Testing
         #expect(failures.withLock { $0 } == (signsOut ? [] : [.sessionChanged]))
     }
 
-    @Test("C85: a refresher may sign out the session that it refreshes, or replace it", arguments: [true, false])
-    func refresherChangesOwnSession(signsOut: Bool) async throws {
-        let manager = Locked<TokenManager?>(nil)
+    @Test(
+        "C85: a refresher may sign out the session that it refreshes, replace it, or both",
+        arguments: ["o", "i", "oi", "io", "ii"])
+    func refresherChangesOwnSession(steps: String) async throws {
+        let (manager, isOver) = (Locked<TokenManager?>(nil), Gate())
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory,
             refresher: .custom { _, _ in
                 let tokens = manager.withLock { $0 }
-                if signsOut { await tokens?.signOut() } else { try await tokens?.signIn(with: .fresh(3)) }
+                for step in steps {
+                    if step == "o" { await tokens?.signOut() } else { try await tokens?.signIn(with: .fresh(3)) }
+                }
+                isOver.open()
                 throw RefreshError(.refresher, description: "the account is blocked")
             }, transport: StubTransport { _ in .status(204) }, time: ManualTimeSource())
         manager.withLock { $0 = tokens }
         try await tokens.signIn(with: .fresh(1))
         await #expect(throws: SessionError.self) { try await tokens.refresh() }
-        #expect(tokens.currentTokens?.accessToken == (signsOut ? nil : Tokens.fresh(3).accessToken))
-        #expect(tokens.state.isSignedIn == !signsOut)
+        await isOver.pass()
+        #expect(tokens.currentTokens?.accessToken == (steps.hasSuffix("o") ? nil : Tokens.fresh(3).accessToken))
+        #expect(tokens.state.isSignedIn == !steps.hasSuffix("o"))
     }
 
     @Test(

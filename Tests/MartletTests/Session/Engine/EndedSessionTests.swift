@@ -280,6 +280,23 @@ import Testing
         #expect(revoked == [.fresh(1), .fresh(2)])
     }
 
+    @Test(
+        "is not deleted unread by a sign-out, which is repeated, unless the store can never be read",
+        arguments: [StorageError.Kind.unreachable, .locked, .corrupt])
+    func unreadAtSignOut(kind: StorageError.Kind) {
+        let ada = StoredSession(id: SessionID(), generation: 1, tokens: .fresh(1))
+        var machine = SessionStateMachine.restored(ada, sharesStore: true)
+        machine.signedOut(at: clock)
+        let update = machine.answer(.end, .unavailable(StorageError(kind, "no answer")))
+        #expect(update.ends == (kind == .corrupt))
+        #expect(machine.needs(.end) == (kind != .corrupt))
+        guard kind != .corrupt else { return }
+        // Another process had signed in since.
+        let bob = StoredSession(id: SessionID(), generation: 2, tokens: .fresh(2))
+        #expect(machine.answer(.end, .found(bob)) == .keep)
+        #expect(machine.currentRecord?.id == bob.id)
+    }
+
     // A process that has signed it out may know only its earlier tokens, which another process has refreshed since.
     @Test("has its tokens revoked by the sign-in that ends it without having been stored", arguments: [false, true])
     func endedUnstored(isLate: Bool) {

@@ -279,7 +279,6 @@ private func complete(_ receiver: DownloadReceiver, _ head: HTTPResponse) async 
 extension PartialDownloadOwner {
     /// The owner of the bytes of a client without a jar, a cache and a user.
     init(_ tokens: TokenManager? = nil) {
-        self.init(
-            .noUser, of: .unbound, in: ResponseStorage(tokens: tokens, jar: nil, cache: nil), since: TimesEmptied())
+        self.init(.noUser, in: ResponseStorage(tokens: tokens, jar: nil, cache: nil), since: TimesEmptied())
     }
 }
