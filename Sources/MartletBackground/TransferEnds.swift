@@ -27,8 +27,10 @@ struct TransferEnds: Sendable {
     func noteDownload(_ end: BackgroundTask.End, at file: String) -> Bool {
         guard case .response(let head, _) = end.result else { return false }
         let status = head.status.code
+        let start = try? FileChunks.readStart(ofFileAt: file, upTo: TransferFolder.largestResponse)
+        let body = start.flatMap { $0.size <= TransferFolder.largestResponse ? $0.start : nil }
         return note(end.name) { record throws(StorageError) in
-            guard !record.accepts(status) || isRejected(record, head, nil, end) else {
+            guard !record.accepts(status) || isRejected(record, head, body, end) else {
                 do throws(FileError) {
                     try folder.keepDownload(file, of: end.name, status: status)
                     record.receive(status: status)
@@ -37,8 +39,6 @@ struct TransferEnds: Sendable {
                 }
                 return
             }
-            let start = try? FileChunks.readStart(ofFileAt: file, upTo: TransferFolder.largestResponse)
-            let body = start.flatMap { $0.size <= TransferFolder.largestResponse ? $0.start : nil }
             try receive(head, body, end, &record)
         }
     }

@@ -45,7 +45,6 @@ struct TransferSettler: Sendable {
             await discard(record.id) { session }
         case .expired:
             guard mayShowExpired(record) else { return }
-            announcements.own(record.id)
             await announce(record, isExpired: true)
         case .renewed(let next):
             announcements.own(record.id)
@@ -110,7 +109,10 @@ struct TransferSettler: Sendable {
         attempts.forget(id)
         announcements.disown(id)
         guard !hasEnded, let session = await session() else { return }
-        for task in await session.tasks() where task.name?.id == id { task.cancel() }
+        for task in await session.tasks() where task.name?.id == id {
+            // The next user may have started a transfer with this ID since.
+            if task.name?.run != list.record(id)?.run { task.cancel() }
+        }
     }
 
     // MARK: - The app's view

@@ -120,6 +120,28 @@ struct BackgroundReplayTests {
         }
     }
 
+    @Test("a download whose body rejects the token is not published, and starts again") func rejectedInBody()
+        async throws
+    {
+        try await TransferWorld.with { world in
+            let record = StoredSession(
+                storing: .fresh(0), account: SessionAccount(userID: "ada"), at: world.time.wallClock)
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: .inMemory(holding: record), refresher: world.refresher,
+                accessTokenRejection: AccessTokenRejectionRule { $0.body == Data("rejected".utf8) },
+                transport: StubTransport(), connectivity: nil, time: world.time)
+            await tokens.restore()
+            let transfers = try await world.launch(tokens)
+            try await transfers.download(film, to: world.path + "/film")
+            await world.run(transfers) { request, _ in
+                let isFirst = request.headerFields[.authorization] == "Bearer access-0"
+                return .init(status: 200, body: Data((isFirst ? "rejected" : "film").utf8))
+            }
+            #expect(world.content("film") == "film")
+            #expect(world.daemon.state.withLock { $0.requests.map(\.token) } == ["Bearer access-0", "Bearer access-1"])
+        }
+    }
+
     @Test("a 401 to the GET that follows a POST does not cause a second POST", arguments: ["POST", "PUT"])
     func performed(method: String) async throws {
         try await TransferWorld.with { world in

@@ -67,12 +67,17 @@ package struct FileLock: Sendable {
             if claim.isValid { return .acquired(claim) }
             claim.release()
             if last == nil { try refuseOtherSpelling() }
-            // Another process was faster, or the folder cannot be listed because the process has no descriptor left.
             misses += 1
-            guard misses < Self.maximumMisses else {
-                throw StorageError(.unreachable, "could not lock \(path): its folder cannot be read now")
-            }
+            guard misses < Self.maximumMisses else { throw unlistedFolder() }
         }
+    }
+
+    /// The locks were not valid: other processes were faster many times, or the folder cannot be listed because this
+    /// process has no descriptor left.
+    private func unlistedFolder() -> StorageError {
+        var failure = StorageError(.unreachable, "could not lock \(path): its folder cannot be read now")
+        failure.isOutOfResources = true
+        return failure
     }
 
     /// Opens a file of the sequence. Creates only the first one: if a later one is missing, another process has removed

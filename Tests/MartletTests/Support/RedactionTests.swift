@@ -125,6 +125,26 @@ struct RedactionTests {
         }
     }
 
+    private static let marks = ["\"", "'", #"\""#, #"\\\""#, #"\u0022"#, "&quot;", "&amp;quot;", "&#34;", "%22"]
+
+    @Test("a part of a form in up to four kinds of quotes does not trap", arguments: marks)
+    func quotedParts(first: String) {
+        for second in Self.marks {
+            for third in ["", "'", "\"", #"\""#] {
+                for fourth in ["", "&quot;"] {
+                    let open = [first, "k: " + second, third, fourth].joined()
+                    let close = [fourth, third, second, first].joined()
+                    for lines in ["\n\n", "\r\n\r\n", #"\n\n"#] {
+                        for name in ["form-data;name=pin", "form-data; name='pin'", "name=pin", "value=a&name=pin"] {
+                            let text = open + name + close + lines + "a"
+                            #expect(Redaction.redact(text).contains("pin"), "\(text)")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test(
         "an element's content is masked up to its closing tag",
         arguments: [
@@ -474,6 +494,11 @@ struct RedactionTests {
                 #"{"x":"\u003cvalue\u003e<redacted>\u003c/value\u003e\u003cname\u003epin\u003c/name\u003e"}"#
             ),
             (#"{"value":"hunter3<pin>a","name":"password"}"#, #"{"value":"<redacted>"#),
+            // A name of a value that contains another one.
+            (
+                #"{"value":"hunter3","value=x value":1,"name":"password"}"#,
+                #"{"value":"<redacted>","value=x value":<redacted>,"name":"password"}"#
+            ),
             (#"{"value":42,"name":"max_tokens"}"#, #"{"value":42,"name":"max_tokens"}"#),
             (#"{"value":true,"name":"password"}"#, #"{"value":true,"name":"password"}"#),
             ("The value: is it x? The key: password, maybe", "The value: is it x? The key: password, maybe"),
@@ -493,6 +518,11 @@ struct RedactionTests {
             (
                 #"{"a":"{\"rawHeaders\":[\"Vary\",\"Authorization\",\n\"Cookie\",\n\"hunter3\",\"a\",\"b\"]}"}"#,
                 #"{"a":"{\"rawHeaders\":[\"Vary\",\"Authorization\",\n\"Cookie\",\n\"<redacted>\",\"a\",\"b\"]}"}"#
+            ),
+            // A quotation mark before the list that does not end on its line.
+            (
+                "5\" rawHeaders: [\n \"X-Api-Key\",\n \"hunter3\"\n]",
+                "5\" rawHeaders: [\n \"X-Api-Key\",\n \"<redacted>\"\n]"
             ),
             ("[('Accept', 'a'), ('X-Api-Key', 'hunter3')]", "[('Accept', 'a'), ('X-Api-Key', '<redacted>')]"),
             (#"[["page","3"],["password","hunter3"]]"#, #"[["page","3"],["password","<redacted>"]]"#),
@@ -731,7 +761,11 @@ struct RedactionTests {
         #expect(Redaction.redact(text) == text)
     }
 
-    @Test("redaction is idempotent", arguments: ["password=x", "Authorization: Bearer abc", "a \(jwt) b"])
+    @Test(
+        "redaction is idempotent",
+        arguments: [
+            "password=x", "Authorization: Bearer abc", "a \(jwt) b", "pin=a \"b\"c d", "pin=a 'b':", "pin=a \"\"\\",
+        ])
     func twice(text: String) {
         let once = Redaction.redact(text)
         #expect(Redaction.redact(once) == once)

@@ -1388,9 +1388,7 @@ extension SessionStateMachine {
     private mutating func endingAnswered(_ answer: StoreAnswer) {
         guard let ending else { return }
         resumeEndingWaiters()
-        // A record that was left because it cannot be read may be one that has ended.
-        let isComplete = if case .mark = answer.decision.update { false } else { ending.signOut != nil }
-        if let failure = answer.failure ?? (isComplete ? nil : answer.snapshot.reading.failure) {
+        if let failure = answer.failure ?? reasonToRepeat(ending, answer) {
             endingFailed(answer)
             emit(.storeDeleteFailed(failure))
             return scheduleStoreRetry()
@@ -1398,7 +1396,7 @@ extension SessionStateMachine {
         self.ending = nil
         if ending.hasFailed { emit(.storeRecovered(nil)) }
         var mark = ending.mark
-        if case .end(let raised) = answer.decision.update { mark = raised }
+        if case .end(let raised) = answer.decision.update { mark = raised } else { noteUnreadChange(answer.snapshot) }
         self.mark = EndMark.later(self.mark, mark)
         guard case .found(let record) = answer.snapshot.reading else { return reconcile(answer.snapshot) }
         guard mark.covers(record) else { return reconcile(answer.snapshot) }
@@ -1408,6 +1406,24 @@ extension SessionStateMachine {
         }
     }
 
+    /// While the ending was pending, no reading was followed, and the store could not be read now. Another process may
+    /// have signed a user in.
+    private mutating func noteUnreadChange(_ snapshot: StoreSnapshot) {
+        guard sharesStore, !snapshot.reading.wasReadable else { return }
+        hasUnreadChange = true
+        scheduleStoreRetry(hasWork: false)
+    }
+
+    /// The reason why an ending must be repeated although the store has performed it: the record was left because it
+    /// cannot be read, and it may be one that has ended. A sign-out gives up if waiting would not help.
+    private func reasonToRepeat(_ ending: Ending, _ answer: StoreAnswer) -> StorageError? {
+        guard let failure = answer.snapshot.reading.failure, ending.signOut != nil else {
+            return answer.snapshot.reading.failure
+        }
+        guard case .mark = answer.decision.update, failure.kind.isTransient else { return nil }
+        return failure
+    }
+
     /// An attempt at the pending ending has failed. The next one still ends what this one was to end, but none of the
     /// records that another process has written since.
     private mutating func endingFailed(_ answer: StoreAnswer) {
@@ -1415,9 +1431,13 @@ extension SessionStateMachine {
         let isUnread = !answer.snapshot.reading.wasReadable
         if isUnread, case .anything? = ending?.signOut { return }
         ending?.signOut = nil
-        guard let mark = ending?.mark, case .end(let raised) = answer.decision.update else { return }
-        ending?.mark = EndMark.later(mark, raised) ?? mark
-        self.mark = EndMark.later(self.mark, raised)
+        switch answer.decision.update {
+        case .end(let raised), .mark(let raised):
+            guard let mark = ending?.mark else { return }
+            ending?.mark = EndMark.later(mark, raised) ?? mark
+            self.mark = EndMark.later(self.mark, raised)
+        case .keep, .write, .delete: return
+        }
     }
 
     /// Starts ending the sessions up to a mark.

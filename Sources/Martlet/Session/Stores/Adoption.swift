@@ -184,8 +184,8 @@ private final class AdoptingTokenStore: TokenStore {
             do {
                 try await settle(in: recording, isLocked: lockedPlace != nil)
             } catch {
-                // The record is stored, and the next update tries again. An ending is not complete yet.
-                guard case .write = update else { throw error }
+                // The record is stored, and the next update tries again. An ending is not complete yet, if waiting helps.
+                if case .write = update {} else if (error as? StorageError)?.kind.isTransient == true { throw error }
                 onFailure(error)
             }
         }
@@ -196,7 +196,12 @@ private final class AdoptingTokenStore: TokenStore {
     /// - Parameter isLocked: Whether the place is locked, so that nothing can be noted there.
     private func settle(in recording: any AdoptionRecording, isLocked: Bool) async throws {
         if try await !recording.hasAdopted(job.place) {
-            if !isLocked { try await job.note() }
+            do {
+                if !isLocked { try await job.note() }
+            } catch {
+                // The note matters only to a backup.
+                onFailure(error)
+            }
             try await recording.recordAdoption(of: job.place)
         }
         state.withLock { ($0.isSettled, $0.mustSettle, $0.lockedPlace) = (true, false, nil) }
@@ -292,7 +297,8 @@ private struct AdoptionFile {
     static func number(of place: String) -> String { String(place.fingerprint, radix: 16) }
 
     func exists(on queue: BlockingQueue) async throws(StorageError) -> Bool {
-        try await queue.run { [file] () throws(StorageError) in try file.read() != nil }
+        // The file is empty, so other users may read it.
+        try await queue.run { [file] () throws(StorageError) in try file.read(.unchangeable) != nil }
     }
 
     func create(on queue: BlockingQueue) async throws(StorageError) {

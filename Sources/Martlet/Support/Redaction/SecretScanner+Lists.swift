@@ -33,6 +33,11 @@ extension SecretScanner {
         if list.quotes > quotes.count || isBracket && list.depth > depth(within: list.quotes) { fieldList = nil }
     }
 
+    /// Leaves the texts in quotes that do not end on their line. The list goes on.
+    mutating func leaveQuotesOfFieldList() {
+        if let list = fieldList, list.quotes > 0 { fieldList = FieldList(quotes: 0, depth: depth, items: list.items) }
+    }
+
     /// The index of the value that follows a name in a list; `nil` if the list does not consist of names and values.
     /// - Parameter end: The index after the name and the white space behind it.
     mutating func nextItem(after name: Name, in text: Quote, at end: Int) -> Int? {

@@ -87,6 +87,8 @@ extension SecretScanner {
         if let last = unnamedValues.last, last.end == nil, last.form == .word || last.form == .line {
             unnamedValues[unnamedValues.count - 1].end = max(last.start, index)
         }
+        // A value in the text of the member's name must not hide those before it.
+        while let last = unnamedValues.last, last.quotes > around { unnamedValues.removeLast() }
         if unnamedValues.count == Self.maximumUnnamed { dropFirstUnnamedValue() }
         guard index < bytes.count else { return }
         value.place = insert(start..<start, "")

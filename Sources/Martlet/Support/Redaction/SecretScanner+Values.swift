@@ -375,6 +375,8 @@ extension SecretScanner {
                 if let quote = quotes.last, quote.mark == first.byte, first.level <= quote.level { break }
                 let last = endOfText(first, from: next + first.length)
                 end = last + (last < bytes.count ? symbol(at: last).length : 0)
+                // Text that directly follows is part of the value, as it is after a mask.
+                if !endsValue(at: end) { end = endOfWord(from: end) }
             } else {
                 guard isQuoted else { break }
                 end = endOfWord(from: next)

@@ -191,6 +191,7 @@ struct SecretScanner {
             pair?.quotes = 0
             if pair?.endsAtLine == true { pair = nil }
             leaveQuotesOfLine(at: start)
+            leaveQuotesOfFieldList()
         }
     }
 

@@ -297,6 +297,38 @@ import Testing
         #expect(machine.currentRecord?.id == bob.id)
     }
 
+    @Test("gives way to a later sign-in of another process, even if the sign-out could never read its record")
+    func damagedRecord() {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .unavailable(failure))
+        machine.signedOut(at: clock)
+        machine.answer(.end, .unavailable(failure), failure: failure)
+        machine.answer(.end, .unavailable(StorageError(.corrupt, "damaged")))
+        #expect(!machine.needs(.end))
+        _ = machine.takeActions()
+        // The store is read again, although no change is reported.
+        machine.storeRetryDue()
+        #expect(machine.takeActions().contains(.store(.read)))
+        let later = StoredSession(
+            id: SessionID(), generation: StoredSession.generation(at: clock) + 1, tokens: .fresh(2))
+        machine.answer(.read, .found(later))
+        #expect(machine.currentRecord?.id == later.id)
+    }
+
+    @Test("does not come back if a sign-out could neither read nor write the store at first") func failedMark() {
+        var machine = SessionStateMachine.restored(
+            StoredSession(id: SessionID(), generation: 1, tokens: .fresh(1)), sharesStore: true)
+        let bob = signIn(2, to: &machine)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        machine.signedOut(at: clock.addingTimeInterval(3600))
+        machine.answer(.end, .unavailable(failure), failure: failure)
+        // Another process has signed in before the sign-out, by the clock, and with a faster one than this process.
+        let ada = StoredSession(id: SessionID(), generation: bob.generation + 5, tokens: .fresh(3))
+        #expect(machine.answer(.end, .found(ada)).ends)
+        #expect(machine.currentRecord == nil)
+    }
+
     // A process that has signed it out may know only its earlier tokens, which another process has refreshed since.
     @Test("has its tokens revoked by the sign-in that ends it without having been stored", arguments: [false, true])
     func endedUnstored(isLate: Bool) {

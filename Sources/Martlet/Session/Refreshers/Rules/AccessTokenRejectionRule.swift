@@ -18,7 +18,8 @@ public import HTTPTypes
 public struct AccessTokenRejectionRule: Sendable {
     private let matches: @Sendable (ServerResponse, HTTPRequest) -> Bool
 
-    /// A rule made from a closure. The manager also applies it to the responses that a ``TokenRevoker`` gets, unless
+    /// A rule made from a closure. For the rule, the response to a download or a stream has no body if its status is
+    /// acceptable: the body is still on its way. The manager also applies it to the responses that a ``TokenRevoker`` gets, unless
     /// that is a ``TokenRevoker/custom(_:)``: a revocation whose access token was rejected is repeated without that
     /// token.
     /// - Parameter matches: Whether a response rejects the token. A client calls it with the server's response to each
