@@ -40,6 +40,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 open class URLSessionTask: NSObject, @unchecked Sendable {
     open var taskIdentifier: Int { fatalError() }
     open var originalRequest: URLRequest? { fatalError() }
+    open var currentRequest: URLRequest? { fatalError() }
     open var response: URLResponse? { fatalError() }
     open var taskDescription: String?
     open var countOfBytesSent: Int64 { fatalError() }

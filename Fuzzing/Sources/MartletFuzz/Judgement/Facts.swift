@@ -154,7 +154,7 @@ struct Facts {
             (sends[send - 1].isUnsent, sends[send - 1].retryAfter) = (isUnsent, retryAfter)
         case .delivers(let send):
             sends[send - 1].delivered = position
-            sends[send - 1].isLate = time(position) - time(sends[send - 1].decidedAt) >= script.requestLimit
+            sends[send - 1].isLate = time(position) - time(sends[send - 1].position) >= script.requestLimit
         case .abandons(let send): sends[send - 1].abandoned = position
         case .asks(let life, let number, let caller, let kind, let situation):
             add(Call(number, life, kind, situation, position, isAutomatic: caller == 0 && kind == .login))
@@ -229,7 +229,7 @@ struct Facts {
         jumps.append((position, duration))
         // If a process has not looked at a response yet, its time limit may expire first.
         for index in sends.indices where sends[index].delivered.map({ time($0) == time(position) }) == true {
-            let elapsed = time(position) + duration - time(sends[index].decidedAt)
+            let elapsed = time(position) + duration - time(sends[index].position)
             sends[index].isLate = sends[index].isLate || elapsed >= script.requestLimit
         }
     }

@@ -58,6 +58,8 @@ extension Invariant {
                     && $0.end < send.decidedAt
             }
             guard let former,
+                // The refresher may have worked before it sent the token, and used up the time.
+                !facts.hasTimedOut(former),
                 // If the store or its lock does not let the process confirm the refusal, it asks the server once more.
                 !facts.hasTrouble(send.life, from: former.end, to: send.decidedAt),
                 !facts.store.hasLockTrouble(former, before: send.decidedAt),
@@ -336,6 +338,17 @@ extension Invariant {
 }
 
 extension Facts {
+    /// Whether the time limit of a refresh expired at the moment of its response.
+    fileprivate func hasTimedOut(_ send: Send) -> Bool {
+        events.contains { position, life, event in
+            guard life == send.life, time(position) == time(send.end),
+                case .refreshFailed(let stamp, let failure, _) = event
+            else { return false }
+            return failure.kind == .timedOut && stamp.rotation == send.token.number
+                && family(of: stamp.session) == send.token.family
+        }
+    }
+
     /// Whether a process may have dropped the tokens that it received at a position: it was killed before it could have
     /// stored or revoked them, or the server had ended their session, as far as the process knew.
     fileprivate func mayDropTokens(of send: Send, since delivered: Int) -> Bool {
