@@ -110,7 +110,12 @@ faults() {
         found=MISSED
         start=$SECONDS
         # The steps of such a fault meet too rarely in the worlds of the fuzzer and the search.
-        if first=$(sed -n 's/^Finder: order, first seed //p' "$patch") && [[ -n $first ]]; then
+        first=$(sed -n 's/^Finder: order, first seed //p' "$patch")
+        if [[ -z $first ]] && grep -q '^Finder:' "$patch"; then
+            echo "fuzz: $patch names a finder that does not exist: $(head -1 "$patch")" >&2
+            exit 1
+        fi
+        if [[ -n $first ]]; then
             "$scratch/Fuzzing/.build/debug/martlet-search" --first --worlds 2000 --first-seed "$first" \
                 >"$log" 2>&1 || found="order, $((SECONDS - start)) s"
         elif fuzz_until_violation "$duration" >"$log"; then

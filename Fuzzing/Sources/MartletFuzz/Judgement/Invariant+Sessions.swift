@@ -61,22 +61,25 @@ extension Invariant {
     static let endedSessionsAreRevoked = Invariant(
         rule: "The tokens of a session that its user ended are revoked, unless the server stays out of reach."
     ) { facts in
-        let ended = facts.endings.filter { !facts.hasExpired(during: $0) && !facts.hasSwitched(before: $0) }
-            .map { ($0.life, $0.family, $0.position) }
+        let ended = facts.endings.filter { !facts.hasExpired(during: $0) }.map { ($0.life, $0.family, $0.position) }
         // A process that is killed forgets what it had to revoke.
         for (life, family, end) in ended + facts.refusedSignIns
         where !facts.diesBeforeRevoking(family, in: life, since: end) {
-            var misses = 0
+            // A process that has replaced or deleted the record revokes the tokens, in place of the one that ended the
+            // session.
+            let removers = facts.store.changes.filter { $0.old?.family == family && $0.new?.family != family }
+            var misses: [Life: Int] = [:]
             let isRevoked = facts.history.entries.contains { entry in
                 switch entry.what {
                 case .revokes(_, family), .forgets(family): return true
-                case .missesRevocation(life, family):
-                    misses += 1
+                case .missesRevocation(let revoker, family):
+                    misses[revoker, default: 0] += 1
                     return false
                 default: return false
                 }
             }
-            if isRevoked || misses >= 6 { continue }
+            let isOutOfReach = ([life] + removers.map(\.life)).contains { misses[$0, default: 0] >= 6 }
+            if isRevoked || isOutOfReach { continue }
             if facts.isEndedUnknowingly(family, in: life) { continue }
             return "process \(life.process) ended session \(family), but the server still accepts its tokens"
         }
@@ -262,19 +265,6 @@ extension Facts {
             $1.life == life && $1.from <= $0 && $1.to < death ? max($0, $1.to) : $0
         }
         return elapsed(from: misses.last ?? trouble, to: death) <= pauses[misses.count] + .seconds(45)
-    }
-
-    /// Whether a process had already adopted the session of another process when its own sign-in or sign-out took
-    /// effect. The other process has ended the former one, and revokes it.
-    fileprivate func hasSwitched(before ending: Ending) -> Bool {
-        for (position, life, event) in events where life == ending.life && position > ending.asked {
-            switch event {
-            case .adopted(let stamp): if family(of: stamp.session) != ending.family { return true }
-            case .signedIn, .signedOut: return false
-            default: continue
-            }
-        }
-        return false
     }
 
     /// Whether a session expired while its user was ending it. Its tokens need no revocation then.
