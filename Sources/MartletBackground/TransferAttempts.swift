@@ -15,12 +15,11 @@ final class TransferAttempts: Sendable {
     private let minimumTokenLifetime: Duration
     /// The resume data that the system gave for interrupted downloads. It contains tokens, so it is never stored.
     private let resumeData = Locked<[UUID: Data]>([:])
-    /// The number of times this process has seen the system lose the task of a transfer.
-    private let disconnections = Locked<[UUID: Int]>([:])
+    /// The number of times this process has seen the system end the task of a transfer without a result.
+    private let losses = Locked<[UUID: Int]>([:])
 
-    /// The limit of disconnections in one process. A system service that has ended a transfer this often would end it
-    /// again.
-    private static let maximumDisconnections = 4
+    /// The limit of losses in one process. A system that has ended a transfer this often would end it again.
+    private static let maximumLosses = 4
 
     /// - Parameter minimumTokenLifetime: The minimum remaining lifetime of a token when an attempt starts.
     init(of list: TransferList, in folder: TransferFolder, client: NetworkClient, minimumTokenLifetime: Duration) {
@@ -43,6 +42,8 @@ final class TransferAttempts: Sendable {
             do throws(SessionError) {
                 stamp = try await tokens.sign(&request, lasting: minimumTokenLifetime, for: owner)
             } catch .signedOut where requirement == .ifSignedIn {
+                return TransferAuthorization(owner: .noUser)
+            } catch .expired where requirement == .ifSignedIn && owner.session == nil && request.method.isSafe {
                 return TransferAuthorization(owner: .noUser)
             }
         }
@@ -94,7 +95,13 @@ final class TransferAttempts: Sendable {
             switch record.kind {
             case .upload:
                 let path = folder.path(of: record) ?? folder.body(of: record.id)
-                guard (try? FileChunks.size(ofFileAt: path)) != nil else { return nil }
+                do throws(FileError) {
+                    _ = try FileChunks.size(ofFileAt: path)
+                } catch {
+                    if error.kind == .missing || error.kind == .notRegular { return nil }
+                    // A file that is locked with the device can be read later.
+                    throw error
+                }
                 work = .upload(path: path)
             case .download: work = resumeData.map { .resumption($0) } ?? .download
             }
@@ -140,15 +147,15 @@ final class TransferAttempts: Sendable {
     /// Forgets a removed transfer.
     func forget(_ id: UUID) {
         keepResumeData(nil, of: id)
-        disconnections.withLock { $0[id] = nil }
+        losses.withLock { $0[id] = nil }
     }
 
-    /// Counts a disconnection.
+    /// Counts a loss.
     /// - Returns: Whether the transfer may start again.
-    func mayReconnect(_ id: UUID) -> Bool {
-        disconnections.withLock { counts in
+    func mayStartAgain(_ id: UUID) -> Bool {
+        losses.withLock { counts in
             counts[id, default: 0] += 1
-            return counts[id, default: 0] <= Self.maximumDisconnections
+            return counts[id, default: 0] <= Self.maximumLosses
         }
     }
 }

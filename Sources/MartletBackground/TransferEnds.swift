@@ -31,31 +31,54 @@ struct TransferEnds: Sendable {
         let body = start.flatMap { $0.size <= TransferFolder.largestResponse ? $0.start : nil }
         return note(end.name) { record throws(StorageError) in
             guard !record.accepts(status) || isRejected(record, head, body, end) else {
-                do throws(FileError) {
-                    try folder.keepDownload(file, of: end.name, status: status)
-                    record.receive(status: status)
-                } catch {
-                    record.fail(.file(error.description))
-                }
-                return
+                return keepDownload(file, of: end.name, status: status, in: &record)
             }
-            try receive(head, body, end, &record)
+            receive(head, body, end, &record)
         }
+    }
+
+    private func keepDownload(
+        _ file: String, of name: BackgroundTask.Name, status: Int, in record: inout TransferRecord
+    ) {
+        // The app's file must not be replaced with an empty one.
+        guard Self.hasFile(status) else { return record.fail(.unacceptableStatus(status)) }
+        do throws(FileError) {
+            try folder.keepDownload(file, of: name, status: status)
+            record.receive(status: status)
+        } catch {
+            // If it is missing, the system has deleted it, or the path leads nowhere since the app was updated.
+            let mayStartAgain = error.kind == .missing && attempts.mayStartAgain(record.id)
+            if mayStartAgain { record.interrupt() } else { record.fail(.file(error.description)) }
+        }
+    }
+
+    /// Whether a response has a file that an app may ask for.
+    private static func hasFile(_ status: Int) -> Bool {
+        (200..<300).contains(status) && status != 204 && status != 205
     }
 
     /// Notes that a task has ended.
     /// - Returns: Whether the end is recorded, or changes nothing.
     func note(_ end: BackgroundTask.End) -> Bool {
-        note(end.name) { record throws(StorageError) in
+        note(end.name) { record in
             switch end.result {
             case .response(let head, let body) where record.kind == .upload:
-                try receive(head, body, end, &record)
+                receive(head, body, end, &record)
+            case .response(let head, _) where record.accepts(head.status.code) && !Self.hasFile(head.status.code):
+                record.fail(.unacceptableStatus(head.status.code))
             case .response:
                 // The download could not be recorded when its file arrived.
+                guard attempts.mayStartAgain(record.id) else {
+                    return record.fail(.connection("its file could not be kept"))
+                }
                 record.interrupt()
             case .interrupted(let reason, let resumeData):
-                if reason == .disconnection, !attempts.mayReconnect(record.id) {
-                    return record.fail(.connection("the system's service for background transfers keeps ending it"))
+                guard attempts.mayStartAgain(record.id) else {
+                    return record.fail(
+                        .connection(
+                            reason == .disconnection
+                                ? "the system's service for background transfers keeps ending it"
+                                : "the system keeps cancelling it"))
                 }
                 record.interrupt()
                 attempts.keepResumeData(resumeData, of: record.id)
@@ -84,9 +107,10 @@ struct TransferEnds: Sendable {
 
     private func receive(
         _ head: HTTPResponse, _ body: Data?, _ end: BackgroundTask.End, _ record: inout TransferRecord
-    ) throws(StorageError) {
-        // Kept even if the token is rejected, because there may be no further attempt.
-        try folder.keepResponse(body, of: record.id)
+    ) {
+        // Kept even if the token is rejected, because there may be no further attempt. The status must not be lost if
+        // the disk has no room for the body.
+        try? folder.keepResponse(body, of: record.id)
         let status = head.status.code
         if isRejected(record, head, body, end) {
             record.reject(status: status)

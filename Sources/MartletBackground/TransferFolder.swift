@@ -40,6 +40,7 @@ struct TransferFolder: Sendable {
     /// too: it does not say whose transfer it was.
     func load() throws(StorageError) -> [UUID: TransferRecord] {
         try PrivateFile(path: "\(path)/\(Self.record)").makeFolder()
+        excludeFromBackups()
         var names: [String] = []
         do throws(Disk.Unreadable) {
             try Disk.forEachName(in: path) { names.append($0) }
@@ -60,6 +61,16 @@ struct TransferFolder: Sendable {
             if isLeftover { Self.erase("\(path)/\(name)") }
         }
         return records
+    }
+
+    /// A device that is restored from a backup must not send again what the server received long ago.
+    private func excludeFromBackups() {
+        #if canImport(Darwin)
+            var url = URL(fileURLWithPath: path, isDirectory: true)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            try? url.setResourceValues(values)
+        #endif
     }
 
     /// - Returns: `nil` if waiting cannot make the record readable.
@@ -155,7 +166,10 @@ struct TransferFolder: Sendable {
     /// contains the attempt and the status, because the record does not have the status yet.
     func keepDownload(_ source: String, of name: BackgroundTask.Name, status: Int) throws(FileError) {
         // A killed process may have moved the file already. The system then delivers the event again.
-        if !Disk.exists(source), keptStatus(of: name) == status { return }
+        if !Disk.exists(source) {
+            if keptStatus(of: name) == status { return }
+            throw FileError(.missing, path: source)
+        }
         try move(source, to: download(of: name, status))
         reached(.downloadKept)
     }

@@ -109,6 +109,7 @@ public final class GuestAuthService: Sendable {
         do throws(InvalidRequestError) {
             form.append(try await makePicture(), named: fields.formPicture)
         } catch {
+            guard !Task.isCancelled else { throw client.refused(.cancelled(notSent)) }
             throw client.refused(.invalidRequest(notSent, reason: error.description))
         }
         return form

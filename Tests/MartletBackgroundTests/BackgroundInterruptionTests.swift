@@ -100,12 +100,14 @@ struct BackgroundInterruptionTests {
         }
     }
 
-    @Test("a service that ends a transfer again and again fails it in the end") func disconnectedAgain() async throws {
+    @Test(
+        "a system that ends a transfer again and again fails it in the end", arguments: [-997, -999])
+    func endedAgain(code: Int) async throws {
         try await TransferWorld.with { world in
             let transfers = try await world.launch(world.signedIn())
             let id = try await transfers.download(film, to: world.path + "/film")
             for _ in 0..<5 {
-                world.daemon.end(with: -997)
+                world.daemon.end(with: code, isCancelledBySystem: code == -999)
                 await world.daemon.deliver()
                 await transfers.resume()
             }
@@ -194,6 +196,60 @@ struct BackgroundInterruptionTests {
             #expect(world.daemon.state.withLock { $0.cancelled.count } == 1)
             await world.run(transfers)
             #expect(world.names == [] && world.content("film") == nil)
+        }
+    }
+
+    @Test("a response without content fails a download, and leaves the app's file alone", arguments: [204, 205])
+    func noContent(status: Int) async throws {
+        try await TransferWorld.with { world in
+            try Data("before".utf8).write(to: URL(fileURLWithPath: world.path + "/film"))
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.download(film, to: world.path + "/film")
+            await world.run(transfers) { _, _ in .init(status: status) }
+            #expect(try await transfers.transfers.first?.stage == .failed(.unacceptableStatus(status)))
+            #expect(world.content("film") == "before")
+        }
+    }
+
+    @Test("a download whose file the system has lost starts again, but not for ever", arguments: [1, 5])
+    func lostFile(times: Int) async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.download(film, to: world.path + "/film")
+            for _ in 0..<times {
+                await world.daemon.perform(world.server)
+                world.daemon.state.withLock { state in
+                    state.events = state.events.map { event in
+                        if case .download(let end, _) = event { .download(end, content: nil) } else { event }
+                    }
+                }
+                await world.daemon.deliver()
+                await transfers.resume()
+            }
+            await world.run(transfers)
+            let stage = try await transfers.transfers.first?.stage
+            if times == 1 {
+                #expect(stage == .finished(status: 200) && world.content("film") == "film")
+            } else if case .failed(.file) = stage {
+                #expect(world.content("film") == nil)
+            } else {
+                Issue.record("\(String(describing: stage))")
+            }
+        }
+    }
+
+    @Test("the status of an upload is noted even if the disk has no room for the response") func fullDiskForResponse()
+        async throws
+    {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            let id = try await transfers.upload(Call<NoContent>.post("/films", .text("x")))
+            await world.daemon.perform(world.server)
+            // No file can replace a folder.
+            let response = "\(world.folder)/\(id.uuidString).response"
+            try FileManager.default.createDirectory(atPath: response + "/x", withIntermediateDirectories: true)
+            await world.run(transfers)
+            #expect(try await transfers.transfers.first?.stage == .finished(status: 200))
         }
     }
 

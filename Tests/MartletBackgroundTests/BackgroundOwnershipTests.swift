@@ -118,6 +118,23 @@ struct BackgroundOwnershipTests {
         }
     }
 
+    @Test("after the session has expired, a download that needs no token starts without one") func withoutToken()
+        async throws
+    {
+        try await TransferWorld.with { world in
+            let tokens = await world.signedIn()
+            world.refresher.rejects.withLock { $0 = true }
+            await #expect(throws: SessionError.self) { try await tokens.refresh() }
+            let transfers = try await world.launch(tokens)
+            try await transfers.download(film, to: world.path + "/film")
+            let required = Call<NoContent>.get("/films/7", authentication: .required)
+            #expect(await error { try await transfers.download(required, to: world.path + "/other") } != nil)
+            await world.run(transfers, world.openServer)
+            #expect(world.content("film") == "film")
+            #expect(world.daemon.state.withLock { $0.requests.map(\.token) } == ["none"])
+        }
+    }
+
     @Test("a result that arrives after the session has expired is held for the same user", arguments: ["ada", "bob"])
     func held(nextUser: String) async throws {
         try await TransferWorld.with { world in

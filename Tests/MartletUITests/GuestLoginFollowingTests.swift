@@ -38,6 +38,42 @@ struct GuestLoginFollowingTests {
         await waitUntil { !login.isAuthenticated }
     }
 
+    @Test(
+        "another user who signs in without a sign-out sees nothing of the previous one",
+        arguments: ModelVariant.allCases)
+    func anotherUser(variant: ModelVariant) async throws {
+        let backend = Backend()
+        let login = try variant.login(GuestRegistration(backend.client))
+        login.userName = "Ada"
+        login.selectedImage = .file(at: "/a.jpg")
+        let source = StoredSession.fresh(at: backend.time.wallClock)
+        _ = try await backend.tokens.signIn(with: source.tokens, account: SessionAccount(userID: "7", isGuest: true))
+        await waitUntil { login.isAuthenticated }
+        // The same user with an account in place of the guest.
+        _ = try await backend.tokens.signIn(with: source.tokens, account: SessionAccount(userID: "7"))
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(login.userName == "Ada" && login.selectedImage == .file(at: "/a.jpg"))
+        _ = try await backend.tokens.signIn(with: source.tokens, account: SessionAccount(userID: "8"))
+        await waitUntil { login.userName.isEmpty }
+        #expect(login.isAuthenticated && login.guest == nil && login.selectedImage == nil)
+    }
+
+    @Test(
+        "a sign-out from a session that had expired before the launch clears the form", arguments: ModelVariant.allCases
+    )
+    func expiredBeforeLaunch(variant: ModelVariant) async throws {
+        let state = Locked(SessionState.expired(.noRefreshToken))
+        let (changes, change) = AsyncStream.makeStream(of: SessionState.self)
+        let source = SessionSource(state: { state.withLock { $0 } }, changes: { changes })
+        let login = try variant.login(GuestRegistration(session: source) { name, _, _ in Guest(id: name) })
+        login.userName = "Ada"
+        login.selectedImage = .file(at: "/a.jpg")
+        state.withLock { $0 = .signedOut }
+        change.yield(.signedOut)
+        await waitUntil { login.userName.isEmpty }
+        #expect(login.selectedImage == nil)
+    }
+
     @Test("a released model stops following", arguments: ModelVariant.allCases)
     func released(variant: ModelVariant) async throws {
         let ended = Gate()

@@ -77,6 +77,22 @@ import Testing
         #expect(try await second.value.id == "7")
     }
 
+    @Test("the only caller, cancelled while the picture is prepared, gets a cancellation")
+    func onlyCallerCancelled() async throws {
+        let server = GuestServer()
+        let codec = GatedCodec()
+        let processor = ImageProcessor(.init(), codec: codec)
+        let registration = Task {
+            try await server.guests.register(name: "Ada", image: Self.needsWork, processor: processor)
+        }
+        await codec.started()
+        registration.cancel()
+        codec.release.signal()
+        let outcome = await registration.result
+        #expect { try outcome.get() } throws: { error in (error as? NetworkError)?.isCancelled == true }
+        #expect(server.transport.requests.isEmpty)
+    }
+
     private static let needsWork = ImageSource.file(at: path("gps.jpg"))
 
     /// The path of a picture that the tests of MartletImages have.

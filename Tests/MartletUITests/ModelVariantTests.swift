@@ -73,6 +73,15 @@ import Testing
         }
     #endif
 
+    @Test("a model that is made later from a core shows the core's status at once", arguments: ModelVariant.allCases)
+    func madeLater(variant: ModelVariant) async throws {
+        func other<Model: SessionRouting>(_ model: Model) -> any SessionRouting { Model(core: model.core) }
+        let first = try variant.session(SessionSource(state: { .signedOut }))
+        await first.run()
+        #expect(first.status.route == .login)
+        #expect(other(first).status == first.status)
+    }
+
     @Test("a released model is deallocated while its registration completes", arguments: ModelVariant.allCases)
     func dropped(variant: ModelVariant) async throws {
         let gate = Gate()

@@ -29,8 +29,8 @@ package struct Location: Sendable, Hashable {
         func problem(_ what: String) -> Result<Location, InvalidRequestError> {
             .failure(InvalidRequestError("\"\(Redaction.redact(text).prefix(200))\" \(what)"))
         }
-        guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased(),
-            scheme == "https" || scheme == "http"
+        guard let components = URLComponents(string: escapingTarget(of: text)),
+            let scheme = components.scheme?.lowercased(), scheme == "https" || scheme == "http"
         else {
             return problem(schemeProblem(of: text))
         }
@@ -38,11 +38,13 @@ package struct Location: Sendable, Hashable {
             return .failure(
                 InvalidRequestError("A URL for \(components.host ?? "?") has a user name or password. Remove them."))
         }
-        guard var host = components.percentEncodedHost?.lowercased(), !host.isEmpty else {
+        // The other properties decode Punycode.
+        guard var host = components.encodedHost?.lowercased(), !host.isEmpty else {
             return problem(text.contains("://") ? "has no host." : schemeProblem(of: text))
         }
         if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
-        guard isHost(host) else {
+        // Only some variants of Foundation encode an international name.
+        guard isHost(host), authority(of: text).utf8.allSatisfy({ $0 < 128 }) else {
             return problem("has a host with invalid characters; write international names in Punycode (xn--…).")
         }
         let standardPort = scheme == "https" ? 443 : 80
@@ -59,6 +61,22 @@ package struct Location: Sendable, Hashable {
                 authority: port == standardPort ? host : "\(host):\(port)",
                 path: path,
                 query: components.percentEncodedQuery))
+    }
+
+    /// Escapes the characters that a path or a query must not contain, and keeps valid escapes. If Foundation had to do
+    /// that, it would escape the escapes, too. The fragment, which is not sent, is dropped.
+    private static func escapingTarget(of text: String) -> String {
+        let authority = authority(of: text)
+        let target = text[authority.endIndex...].prefix { $0 != "#" }
+        let encoded = PercentEncoding.encodePath(String(target), allowing: "?")
+        return text[..<authority.endIndex] + encoded
+    }
+
+    /// The part between `://` and the path, the query or the fragment; the end of the text if it is not a URL.
+    private static func authority(of text: String) -> Substring {
+        guard let scheme = text.utf8.firstRange(of: "://".utf8) else { return text[text.endIndex...] }
+        let rest = text.utf8[scheme.upperBound...]
+        return Substring(rest.prefix { !"/?#".utf8.contains($0) })
     }
 
     /// The error text for a string that is not an http or https URL.

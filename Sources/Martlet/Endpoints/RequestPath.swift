@@ -34,9 +34,10 @@ public struct RequestPath: Sendable, Hashable {
         self.problem = problem
     }
 
-    /// An absolute URL, such as a link in a response. It is used unchanged.
+    /// An absolute URL, such as a link in a response. It is used unchanged, except that characters that no URL may
+    /// contain are percent-encoded.
     ///
-    /// It is not encoded. For a URL that you assemble yourself, use ``absolute(_:below:)``.
+    /// For a URL that you assemble yourself, use ``absolute(_:below:)``, which encodes values.
     public static func absolute(_ url: String) -> RequestPath {
         RequestPath(text: url, isAbsolute: true)
     }

@@ -20,6 +20,9 @@ extension NetworkError: LocalizedError {
             (call.isIdempotent ? UserText.connectionLost : .connectionLostInDoubt).text
         case .timedOut(let call, _): (call.isIdempotent ? UserText.timedOut : .timedOutInDoubt).text
         case .cancelled: UserText.cancelled.text
+        // The server may have performed a request before it redirected to an insecure URL.
+        case .insecureURL(let call, _) where call.attempts > 0 && !call.isIdempotent:
+            UserText.connectionLostInDoubt.text
         case .tlsFailed, .insecureURL: UserText.notSecure.text
         case .invalidResponse, .responseTooLarge, .tooManyRedirects, .decoding: UserText.notUnderstood.text
         case .unreadableFile: UserText.fileUnreadable.text

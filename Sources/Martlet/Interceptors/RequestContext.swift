@@ -4,10 +4,15 @@
     public import Foundation
 #endif
 
+/// An endpoint of the app with additions of the client. Interceptors see the app's own.
+protocol EndpointExtension: Endpoint {
+    var base: any Endpoint { get }
+}
+
 /// Describes a call to its interceptors, and keeps the values that an interceptor stores for its later hooks.
 public struct RequestContext: Sendable {
     /// The endpoint.
-    public let endpoint: any Endpoint
+    public var endpoint: any Endpoint { (sentEndpoint as? any EndpointExtension)?.base ?? sentEndpoint }
     /// The number of the attempt, from 1; 0 in ``RequestInterceptor/prepare(_:for:)``.
     public internal(set) var attempt: Int
     /// The session and rotation of the attempt's token; `nil` if it has no token.
@@ -24,6 +29,13 @@ public struct RequestContext: Sendable {
         call.hasIdempotencyKey = self[IdempotencyKeys.Mark.self].map { $0.isSent && $0.isOfApp } ?? false
         return call
     }
+
+    /// The endpoint, or its extension.
+    let sentEndpoint: any Endpoint
+    /// The end of the last attempt that received a part of a download which the next one need not receive again.
+    var progressedAt: Duration?
+    /// The time since the call last made progress that will be kept; since its start if there was none.
+    var timeWithoutProgress: Duration { time.uptime - (progressedAt ?? startedAt) }
 
     /// Whether the call returns when the head of the response has arrived.
     var awaitsHead = false
@@ -45,7 +57,7 @@ public struct RequestContext: Sendable {
         endpoint: any Endpoint, method: String, location: Location, time: any TimeSource,
         since startedAt: Duration? = nil
     ) {
-        self.endpoint = endpoint
+        self.sentEndpoint = endpoint
         self.attempt = 0
         self.time = time
         self.startedAt = startedAt ?? time.uptime

@@ -26,7 +26,8 @@ public struct RetryPolicy: RequestInterceptor {
     ///   - maximumAttempts: The largest number of attempts, including the first. 1 disables retries, as do values below
     ///     it.
     ///   - totalTime: The time after the start of a call within which another attempt may start. A delay that would end
-    ///     later is not started.
+    ///     later is not started. For a download, the time starts again when an attempt breaks off that has received a
+    ///     part of the file, if the next attempt can ask for the rest.
     ///   - firstDelay: The upper bound of the first delay. It doubles with each attempt, and jitter picks a delay
     ///     between zero and the bound.
     ///   - maximumDelay: The longest delay, unless the server asks for a longer one.
@@ -72,7 +73,7 @@ public struct RetryPolicy: RequestInterceptor {
         let ceiling = min(maximumDelay, firstDelay * (1 << min(max(context.attempt - 1, 0), 20)))
         // Ignore zero, as from a date in the past: all clients would return at once.
         let wait = retryAfter.flatMap { $0 > .zero ? $0 : nil } ?? ceiling * random(in: 0...1)
-        guard context.elapsed + wait <= totalTime else { return .noOpinion }
+        guard context.timeWithoutProgress + wait <= totalTime else { return .noOpinion }
         return .retryAfter(wait)
     }
 

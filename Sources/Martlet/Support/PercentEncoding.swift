@@ -35,8 +35,10 @@ package enum PercentEncoding {
     }
 
     /// Encodes a path, and keeps existing percent escapes.
-    static func encodePath(_ path: String) -> String {
-        guard path.utf8.contains(where: { !isPathCharacter($0) }) else { return path }
+    /// - Parameter other: A further character that is not encoded, such as the question mark before a query.
+    package static func encodePath(_ path: String, allowing other: Unicode.Scalar? = nil) -> String {
+        let other = other.map { UInt8(ascii: $0) }
+        guard path.utf8.contains(where: { !isPathCharacter($0) && $0 != other }) else { return path }
         let bytes = Array(path.utf8)
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + 16)
@@ -44,7 +46,7 @@ package enum PercentEncoding {
             let isEscape =
                 byte == UInt8(ascii: "%") && index + 2 < bytes.count && hexValue(bytes[index + 1]) != nil
                 && hexValue(bytes[index + 2]) != nil
-            if isPathCharacter(byte) || isEscape {
+            if isPathCharacter(byte) || byte == other || isEscape {
                 result.append(byte)
             } else {
                 result.append(contentsOf: escape(byte))

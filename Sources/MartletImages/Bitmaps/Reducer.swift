@@ -3,7 +3,8 @@ internal import CMartletImages
 /// Scales a bitmap down row by row. It keeps only the source rows that the next new row needs, not the whole bitmap.
 ///
 /// Like Image I/O and browsers, it averages encoded values, not linear light. It premultiplies alpha first, so that
-/// transparent pixels do not add their color to their neighbors.
+/// transparent pixels do not add their color to their neighbors. libwebp, which decodes a lossy WebP to a smaller size
+/// by itself, does not.
 struct Reducer {
     let size: PixelSize
     let newSize: PixelSize

@@ -23,6 +23,24 @@ enum ICCProfile {
         }
     }
 
+    /// The tags of common sRGB profiles. Decoders skip others, so those can contain anything.
+    private static let plainTags: Set<String> = [
+        "desc", "dscm", "cprt", "wtpt", "bkpt", "chad", "chrm", "rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC", "dmnd",
+        "dmdd", "vued", "view", "lumi", "meas", "tech",
+    ]
+
+    /// Whether a profile has nothing but common tags, and no bytes after its end.
+    static func isPlain(_ profile: Data) -> Bool {
+        profile.withUnsafeBytes { bytes in
+            let view = ByteView(bytes)
+            guard view.number(at: 0, bytes: 4) == view.count, let count = view.number(at: 128, bytes: 4), count <= 100
+            else { return false }
+            return (0..<count).allSatisfy { index in
+                view.name(at: 132 + index * 12).map(plainTags.contains) ?? false
+            }
+        }
+    }
+
     private static func tag(_ name: String, in profile: ByteView) -> ByteView? {
         guard let count = profile.number(at: 128, bytes: 4) else { return nil }
         for index in 0..<min(count, 100) where profile.name(at: 132 + index * 12) == name {

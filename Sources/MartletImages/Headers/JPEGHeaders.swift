@@ -13,8 +13,9 @@ struct JPEGHeaders {
     private var hasFrame = false
     /// Whether the picture is gray or has three channels, so that it can be sRGB. CMYK has four.
     private var canBeSRGB = true
-    /// The parts of the ICC profile by number (ICC.1, annex B.4).
+    /// The parts of the ICC profile by number (ICC.1, annex B.4), and the count that each of them has declared.
     private var profile: [Int: Data] = [:]
+    private var profileCounts: Set<Int> = []
 
     private init(_ bytes: ByteView) {
         self.bytes = bytes
@@ -84,7 +85,7 @@ struct JPEGHeaders {
             if content.count != 14 { description.hasOtherMetadata = true }
         case 0xE1 where content.has("Exif\0") && description.exif == nil: description.exif = content.part(from: 6).data
         case 0xE2 where content.has("ICC_PROFILE\0"):
-            if let number = content[12] { profile[Int(number)] = content.part(from: 14).data }
+            takeProfile(content)
         case 0xEE where content.has("Adobe") && content.count == 12: break
         // Decoders skip unknown segments, so they can contain anything.
         default: description.hasOtherMetadata = true
@@ -111,6 +112,18 @@ struct JPEGHeaders {
         }
     }
 
+    /// Takes a part of the profile. Decoders may skip one that has no place in the sequence, so it can contain anything.
+    private mutating func takeProfile(_ content: ByteView) {
+        guard let number = content[12], let count = content[13], number > 0, number <= count,
+            profile[Int(number)] == nil
+        else {
+            description.hasOtherMetadata = true
+            return
+        }
+        profile[Int(number)] = content.part(from: 14).data
+        profileCounts.insert(Int(count))
+    }
+
     private mutating func takeFrame(_ content: ByteView, isCommon: Bool) {
         guard !hasFrame, let height = content.number(at: 1, bytes: 2), let width = content.number(at: 3, bytes: 2),
             let channels = content[5], width > 0, height > 0
@@ -129,6 +142,7 @@ struct JPEGHeaders {
             let whole = profile.sorted { $0.key < $1.key }.reduce(into: Data()) { $0 += $1.value }
             description.profile = whole
             description.isSRGB = ICCProfile.isSRGB(whole)
+            if profileCounts != [profile.count] || !ICCProfile.isPlain(whole) { description.hasOtherMetadata = true }
         }
         if !canBeSRGB { description.isSRGB = false }
         description.orientation = description.exif.flatMap(EXIF.orientation) ?? .up

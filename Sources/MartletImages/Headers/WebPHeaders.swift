@@ -70,6 +70,7 @@ enum WebPHeaders {
             let profile = content.data
             description.profile = profile
             description.isSRGB = ICCProfile.isSRGB(profile)
+            if !ICCProfile.isPlain(profile) { description.hasOtherMetadata = true }
         case "ANIM": description.hasOtherMetadata = true
         case "ANMF":
             guard !description.isAnimated, let left = content.number(at: 0, bytes: 3, isLittleEndian: true),

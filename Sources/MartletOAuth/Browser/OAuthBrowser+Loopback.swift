@@ -56,7 +56,10 @@
                         if case .failure(is TimeLimitError) = result {
                             throw OAuthError(.cancelled, "The browser has not come back to \(uri) in time. Try again.")
                         }
-                        guard let callback = URL(string: uri + "?" + (try result.get())) else {
+                        // Browsers send some characters that a URL must not contain. Foundation would escape the
+                        // escapes of such a query, too.
+                        let query = PercentEncoding.encodePath(try result.get(), allowing: "?")
+                        guard let callback = URL(string: uri + "?" + query) else {
                             throw OAuthError(.invalidCallback, "The callback to \(uri) is no URL. Begin a new sign-in.")
                         }
                         return callback

@@ -22,8 +22,11 @@
             // list.
             let scope = scope.flatMap { $0.split(separator: " ").map(String.init) }
             try checkSupport()
-            if options.fetchesUserinfo, !scope.contains("openid") {
-                throw OAuthError(.unsupported, "SignInOptions.fetchesUserinfo needs openid in the scope. Add it.")
+            let needsIDToken = options.fetchesUserinfo || options.maxAge != nil || !options.acr.isEmpty
+            if needsIDToken, !scope.contains("openid") {
+                throw OAuthError(
+                    .unsupported,
+                    "SignInOptions.fetchesUserinfo, maxAge and acr need an ID token. Add openid to the scope.")
             }
             let nonce = scope.contains("openid") ? randomText() : nil
             let (state, verifier) = (randomText(), randomText())

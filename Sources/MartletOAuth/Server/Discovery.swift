@@ -65,8 +65,8 @@
             var failure: OAuthError?
             for url in places(of: issuer) {
                 let response = try await link.get(url, as: .discovery)
-                // A server may publish the metadata in only one of the places, and a single-page app responds to every
-                // unknown path with its page.
+                // A server may publish the metadata in only one of the places. It may redirect other paths to its login,
+                // and a single-page app responds to every unknown path with its page.
                 if response.isMissingDocument || response.status == 200 && !response.isJSONObject {
                     failure = failure ?? unexpected(response, from: url)
                 } else if response.status == 200 {
@@ -101,7 +101,7 @@
     extension ServerResponse {
         /// Whether the server has no document at the URL; a 408 or 429 says nothing about that.
         fileprivate var isMissingDocument: Bool {
-            (400..<500).contains(status) && status != 408 && status != 429
+            (300..<500).contains(status) && status != 408 && status != 429
         }
 
         fileprivate var isJSONObject: Bool {

@@ -14,8 +14,6 @@
             var keys: KeySet?
             /// The uptime of the request that returned the keys.
             var fetchedAt: Duration?
-            /// The uptime of the last request for the keys, whether it succeeded or not.
-            var askedAt: Duration?
 
             /// The keys, unless they are too old to verify anything.
             func current(at now: Duration) -> KeySet? {
@@ -37,7 +35,8 @@
             flight = SingleFlight(time: link.time, outlivesCallers: false)
         }
 
-        /// The key for a token's signature. If no known key suits, the keys are fetched again, at most once a minute.
+        /// The key for a token's signature. If no known key suits, the keys are fetched again, unless
+        /// they are younger than a minute.
         /// - Parameter failed: A key that suits, but has not made the signature. The server may have replaced it
         ///   without changing its `kid`.
         /// - Throws: ``OAuthError/Kind/discovery`` if they cannot be read; ``OAuthError/Kind/idToken(_:)`` if there is
@@ -62,17 +61,14 @@
             }
         }
 
-        /// Fetches the keys, or waits for the request that is under way. Within a minute of the last request, the known
-        /// keys are the newest ones, even if that request has failed.
+        /// Fetches the keys, or waits for the request that is under way. For a minute after they have arrived, the known
+        /// keys are the newest ones. A request that fails says nothing about them.
         private func newerKeys(from url: String) async throws(OAuthError) -> KeySet {
             let result = await flight.run { [link, state] in
                 let now = link.time.uptime
                 let recent = state.withLock { state -> KeySet? in
-                    if let askedAt = state.askedAt, now - askedAt < Self.leastAge, let keys = state.current(at: now) {
-                        return keys
-                    }
-                    state.askedAt = now
-                    return nil
+                    guard let fetchedAt = state.fetchedAt, now - fetchedAt < Self.leastAge else { return nil }
+                    return state.keys
                 }
                 if let recent { return .success(recent) }
                 do throws(OAuthError) {

@@ -15,7 +15,8 @@
 
         func refresh(_ tokens: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
             guard tokens.refreshToken != nil else { throw RefreshRejectedError() }
-            let metadata = try await metadata()
+            let limit = min(Self.discoveryTimeout, (client.attemptTimeout ?? .seconds(30)) / 3)
+            let metadata = try await metadata(within: limit)
             let refresher = HTTPTokenRefresher(
                 path: metadata.tokenEndpoint, placement: .oauth2(server.client), fields: CodeExchange.fields,
                 sessionEnd: sessionEnd)
@@ -27,7 +28,7 @@
                     because:
                         "\(metadata.tokenEndpoint) issued a token that is no bearer token. Change the client there.")
             }
-            try await check(&new, after: tokens, metadata)
+            try await check(&new, after: tokens, metadata, within: limit)
             return new
         }
 
@@ -47,13 +48,13 @@
             try CodeExchange.fields.tokens(from: response)
         }
 
-        /// The time limit for the discovery, and for the keys. It is shorter than that of the whole refresh, because a
+        /// The longest time for the discovery, and for the keys. It is shorter than that of the whole refresh, because a
         /// refresh that times out may have spent the token.
         static let discoveryTimeout = Duration.seconds(10)
 
         /// - Throws: A transient error. No refresh token has been sent.
-        private func metadata() async throws -> ServerMetadata {
-            let result = await server.link.run(within: Self.discoveryTimeout) { [server] in
+        private func metadata(within limit: Duration) async throws -> ServerMetadata {
+            let result = await server.link.run(within: limit) { [server] in
                 try await server.discovery.metadata()
             }
             switch result {
@@ -75,14 +76,16 @@
         ///
         /// The refresh token is spent by now. If the ID token cannot be verified at the moment, the earlier, verified
         /// one is kept instead. If it belongs to another user or its signature is wrong, the new tokens are not used.
-        private func check(_ new: inout Tokens, after old: Tokens, _ metadata: ServerMetadata) async throws {
+        private func check(
+            _ new: inout Tokens, after old: Tokens, _ metadata: ServerMetadata, within limit: Duration
+        ) async throws {
             guard let text = new.idToken else { return }
             do {
                 let former = old.idToken.flatMap { SignedToken.claims(of: $0.reveal()) }
                 if let claims = SignedToken.claims(of: text.reveal()) { try checkIdentity(in: claims, former) }
                 var rules = server.rules(by: metadata)
                 rules.accessToken = new.accessToken
-                let verification = await server.link.run(within: Self.discoveryTimeout) { [server, rules] in
+                let verification = await server.link.run(within: limit) { [server, rules] in
                     _ = try await server.verify(text.reveal(), by: rules, metadata)
                 }
                 try verification.get()

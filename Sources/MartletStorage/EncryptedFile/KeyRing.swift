@@ -70,8 +70,8 @@
             var keys: [KeyDerivation: FileKey] = [:]
             /// The key to seal the next file with; `nil` until one was derived or adopted.
             var current: FileKey?
-            /// Whether a sealed file was found. It needs its existing key, so no new one may be created.
-            var hasSeenFile = false
+            /// The sealed files that were found. They need their existing key, so no new one may be created.
+            var seenFiles: Set<String> = []
             /// The places of sealed files. Each says whether it has one.
             var places: [String: @Sendable () -> Bool] = [:]
         }
@@ -93,8 +93,13 @@
         }
 
         private var mayCreateKey: Bool {
-            let (hasSeenFile, places) = known.withLock { ($0.hasSeenFile, $0.places.values) }
-            return !hasSeenFile && !places.contains { $0() }
+            let (seenFiles, places) = known.withLock { ($0.seenFiles, $0.places.values) }
+            return seenFiles.isEmpty && !places.contains { $0() }
+        }
+
+        /// Forgets a file that was deleted, such as the record of a user who signs out because its key is lost.
+        func forget(_ path: String) {
+            known.withLock { _ = $0.seenFiles.remove(path) }
         }
 
         /// The key to seal a file with.
@@ -119,7 +124,7 @@
         func key(for derivation: KeyDerivation, of path: String) async throws(StorageError) -> FileKey {
             try await queue.run { [self] () throws(StorageError) in
                 // Never replace a missing key with a new one: it may be on an unmounted disk, for example.
-                known.withLock { $0.hasSeenFile = true }
+                known.withLock { _ = $0.seenFiles.insert(path) }
                 switch (try material(creates: false), derivation.cost) {
                 case (.key, nil), (.passphrase, .some): return try key(for: derivation)
                 case (.key, .some):

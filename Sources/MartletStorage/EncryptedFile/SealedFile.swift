@@ -147,6 +147,8 @@
             ring.addPlace(path, hasSealedFile)
         }
 
+        package func didDelete(_ path: String) { ring.forget(path) }
+
         package func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data {
             try SealedFile.seal(bytes, as: name, with: try await ring.currentKey())
         }

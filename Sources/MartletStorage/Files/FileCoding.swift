@@ -12,6 +12,8 @@ package protocol FileCoding: Sendable {
     /// Adds a place of sealed files. While it has one, no key is created for new files: theirs may be on an unmounted
     /// disk.
     func addPlace(_ path: String, _ hasSealedFile: @escaping @Sendable () -> Bool)
+    /// A file was deleted, so that it no longer needs its key.
+    func didDelete(_ path: String)
     /// The bytes of the file.
     /// - Parameter name: The name of the contents. They cannot be opened under another name.
     func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data
@@ -25,6 +27,9 @@ package protocol FileCoding: Sendable {
 extension FileCoding {
     /// Does nothing, for a coding without a key.
     package func addPlace(_ path: String, _ hasSealedFile: @escaping @Sendable () -> Bool) {}
+
+    /// Does nothing, for a coding without a key.
+    package func didDelete(_ path: String) {}
 }
 
 /// Leaves contents unchanged.

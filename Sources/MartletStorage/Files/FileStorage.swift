@@ -56,7 +56,7 @@ final class FileStorage: SecureStorage {
             let file = file(of: key)
             // Remove recent temporary files, too: one may contain the value that is being deleted.
             file.removeLeftovers(olderThan: 0)
-            _ = try file.delete(if: { true })
+            if try file.delete(if: { true }) { coding.didDelete(file.path) }
         }
     }
 

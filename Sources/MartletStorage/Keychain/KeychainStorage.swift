@@ -102,7 +102,12 @@ package final class KeychainStorage: SystemStorage {
     }
 
     package func choice() async throws(StorageError) -> StorageChoice? {
-        usesLoginKeychain ? .loginKeychain : .keychain
+        if mayFallBack {
+            _ = try? await perform("find the Keychain") { keychain throws(KeychainStatus) in
+                try keychain.find(self.identity(of: nil), withData: false) != nil
+            }
+        }
+        return usesLoginKeychain ? .loginKeychain : .keychain
     }
 
     package func forgetAuthentication() {

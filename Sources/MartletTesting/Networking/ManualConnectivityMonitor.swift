@@ -45,9 +45,11 @@ public final class ManualConnectivityMonitor: ConnectivityMonitor {
         return stream
     }
 
-    /// Tells all subscribers whether the device has a network.
+    /// Tells all subscribers whether the device has a network. As with the system's monitor, a value that equals the
+    /// previous one is no change.
     public func setConnected(_ isConnected: Bool) {
-        let subscribers = state.withLock { state in
+        let subscribers = state.withLock { state -> [AsyncStream<Bool>.Continuation] in
+            guard state.isConnected != isConnected else { return [] }
             state.isConnected = isConnected
             // Resume in a fixed order, so that a seeded test runs the same way each time.
             return state.subscribers.sorted { $0.key < $1.key }.map(\.value)

@@ -42,8 +42,13 @@ extension StoredSession {
         storing tokens: Tokens, id: SessionID? = nil, rotation: Int = 0,
         account: SessionAccount = SessionAccount(), at now: Date
     ) {
-        let lifetime = tokens.lifetime ?? tokens.expiresAt.map { _ in .seconds(3600) }
-        let estimatedExpiry = tokens.lifetime.map { now.addingTimeInterval($0.seconds) } ?? tokens.expiresAt
+        let estimatedExpiry =
+            tokens.lifetime.map { now.addingTimeInterval($0.seconds) } ?? tokens.expiresAt
+            ?? JWTClaims(tokens.accessToken)?.expiresAt
+        // Expired tokens do not say how long they were valid.
+        let lifetime =
+            TokenLifetime(of: tokens, wallClock: now)?.total ?? tokens.lifetime
+            ?? estimatedExpiry.map { _ in .seconds(3600) }
         self.init(
             id: id ?? SessionID(), rotation: rotation, tokens: tokens, estimatedExpiry: estimatedExpiry,
             lifetime: lifetime,

@@ -18,7 +18,10 @@ public struct GuestLoginState: Sendable, Hashable {
     public private(set) var errorText: String?
     /// Counts failures, so that VoiceOver also announces a failure whose text equals the previous one.
     private(set) var failures = 0
-    /// Whether a user has been signed in since the last sign-out, perhaps by another form.
+    /// The session of the last state that had one; `nil` after a sign-out.
+    private var session: SignedInSession?
+    /// Whether a user has been signed in since the last sign-out, perhaps by another form or in an earlier run of the
+    /// app.
     private var hasBeenSignedIn = false
     /// Whether a sign-out during the registration is that of the new session, which could not be saved. Then the form
     /// stays as it is.
@@ -103,16 +106,35 @@ public struct GuestLoginState: Sendable, Hashable {
         isWithdrawable = false
     }
 
-    /// Applies a state of the session. After a sign-out, the guest, the name, the picture and the error are cleared.
+    /// Applies a state of the session. After a sign-out, or when another user has signed in, the guest, the name, the
+    /// picture and the error are cleared.
     mutating func follow(_ state: SessionState) {
         isAuthenticated = state.isSignedIn
-        hasBeenSignedIn = hasBeenSignedIn || isAuthenticated
-        guard case .signedOut = state else { return }
+        switch state {
+        case .signedIn(let next): follow(next)
+        case .expired: hasBeenSignedIn = true
+        case .signedOut:
+            guest = nil
+            session = nil
+            guard hasBeenSignedIn else { return }
+            hasBeenSignedIn = false
+            if !isWithdrawable { clear() }
+        case .loading, .unavailable, .unreadable: break
+        }
+    }
+
+    private mutating func follow(_ next: SignedInSession) {
+        hasBeenSignedIn = true
+        defer { session = next }
+        // The session may also be the one that the running registration starts.
+        guard let session, session.id != next.id, !isRegistering else { return }
         guest = nil
-        guard hasBeenSignedIn else { return }
-        hasBeenSignedIn = false
-        guard !isWithdrawable else { return }
-        // The next user must not see the previous user's name and picture.
+        // The upgrade of a guest starts a session too.
+        if session.account.userID == nil || session.account.userID != next.account.userID { clear() }
+    }
+
+    /// The next user must not see the previous user's name and picture.
+    private mutating func clear() {
         userName = ""
         selectedImage = nil
         errorText = nil

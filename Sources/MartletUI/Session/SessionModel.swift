@@ -23,6 +23,7 @@ public import Observation
     /// Creates a model that shows the status of a core.
     public init(core: SessionCore) {
         self.core = core
+        status = core.status
         core.onChange = { [weak self] in self?.status = $0 }
     }
 }

@@ -31,7 +31,9 @@
                 var options = ImageProcessor.Options()
                 options.bounds = PixelSize(width: 256, height: 256)
                 // A picture that cannot be decoded is reported when the user submits the form.
-                picture = try? await ImageProcessor(options).prepare(source)
+                let prepared = try? await ImageProcessor(options).prepare(source)
+                // The task of an earlier picture may end after that of the next one.
+                if !Task.isCancelled { picture = prepared }
             }
         }
     }

@@ -92,6 +92,35 @@ struct PassThroughTests {
         }
     }
 
+    @Test("an sRGB profile with bytes that decoders skip is re-encoded") func hiddenInProfile() async throws {
+        let plain = try Pictures.data("srgb.jpg")
+        let start = try #require(plain.range(of: Data([0xFF, 0xE2]))).lowerBound
+        let length = Int(plain[start + 2]) << 8 | Int(plain[start + 3])
+        let profile = Data(plain[start + 18..<start + 2 + length])
+        func file(_ parts: [(number: UInt8, count: UInt8, content: Data)]) -> Data {
+            var file = Data(plain[..<start])
+            for part in parts {
+                let length = part.content.count + 16
+                file += [0xFF, 0xE2, UInt8(length >> 8), UInt8(length & 255)]
+                file += Array("ICC_PROFILE\0".utf8) + [part.number, part.count] + part.content
+            }
+            return file + plain[(start + 2 + length)...]
+        }
+        #expect(await passes(file([(1, 1, profile)])))
+        #expect(await passes(file([(2, 2, profile[200...]), (1, 2, profile[..<200])])))
+
+        let text = Data(Self.text)
+        #expect(!(await passes(file([(1, 1, profile), (2, 1, text)]))))
+        #expect(!(await passes(file([(1, 1, text), (1, 1, profile)]))))
+        #expect(!(await passes(file([(1, 2, profile)]))))
+        #expect(!(await passes(file([(0, 1, text), (1, 1, profile)]))))
+        #expect(!(await passes(file([(1, 1, profile + text)]))))
+        // The first tag is the description.
+        var unusual = profile
+        unusual.replaceSubrange(132..<136, with: Data("note".utf8))
+        #expect(!(await passes(file([(1, 1, unusual)]))))
+    }
+
     /// A text that must not pass through.
     private static let text = Array("taken at home".utf8)
 

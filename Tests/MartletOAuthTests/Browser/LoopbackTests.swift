@@ -162,7 +162,8 @@
                 let callback = try await world.browse(url)
                 #expect(callback.host == "127.0.0.1")
                 let port = UInt16(callback.port ?? 0)
-                let target = callback.path + "?" + (callback.query ?? "")
+                // Browsers send some characters that a URL must not contain.
+                let target = callback.path + "?" + (callback.query ?? "") + "&note=%2F|[1]"
                 let wrong = await RawVisitor.request(
                     "GET \(callback.path)?code=x&state=y HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n", to: port)
                 #expect(wrong.hasPrefix("HTTP/1.1 400 "))

@@ -134,6 +134,14 @@
                 script.options.fetchesUserinfo = true
                 script.scope = ["profile"]
             },
+            BadSignIn("a recent sign-in is asked for without openid", .unsupported) { script in
+                script.options.maxAge = .seconds(60)
+                script.scope = ["profile"]
+            },
+            BadSignIn("a second factor is asked for without openid", .unsupported) { script in
+                script.options.acr = ["mfa"]
+                script.scope = ["profile"]
+            },
             BadSignIn("a pushed request is refused", .refused(code: "invalid_request")) { script in
                 script.metadata["pushed_authorization_request_endpoint"] = quoted("https://id.example.com/par")
                 script.pushResponse = .json("{\"error\":\"invalid_request\"}", status: 400)

@@ -41,10 +41,13 @@
             .json(Script(issuer: issuer).metadata.text)
         }
 
-        @Test("an OAuth server without OpenID is found at the second URL") func secondPlace() async throws {
+        @Test(
+            "an OAuth server without OpenID is found at the second URL",
+            arguments: [.status(404), .status(302, headers: [.location: "/login"])] as [StubTransport.Response])
+        func secondPlace(first: StubTransport.Response) async throws {
             let issuer = "https://id.example.com/one"
             let (discovery, transport) = discovery(of: issuer) { request in
-                request.path.hasPrefix("/.well-known/oauth-authorization-server") ? metadata(issuer) : .status(404)
+                request.path.hasPrefix("/.well-known/oauth-authorization-server") ? metadata(issuer) : first
             }
             #expect(try await discovery.metadata().tokenEndpoint == issuer + "/token")
             #expect(
@@ -222,6 +225,24 @@
             #expect(transport.requests.count == 2)
             time.advance(by: KeyStore.lifetime)
             #expect(await ask(known) == nil)
+            #expect(transport.requests.count == 3)
+        }
+
+        @Test("after a request for the keys that has failed, the known keys do not count as the newest")
+        func knownKeys() async throws {
+            let (time, fails) = (ManualTimeSource(), Locked(false))
+            let transport = StubTransport { _ in
+                fails.withLock { $0 } ? .status(503) : .json(keySet([TestKey.es256.jwk]))
+            }
+            let keys = KeyStore(over: ServerLink(transport: transport, time: time))
+            let (known, unknown, url) = (try token(), try token("unknown"), "https://id.example.com/keys")
+            _ = try await keys.key(for: known, from: url)
+            time.advance(by: .seconds(61))
+            fails.withLock { $0 = true }
+            for _ in 0..<2 {
+                let failure = await #expect(throws: OAuthError.self) { try await keys.key(for: unknown, from: url) }
+                #expect(failure?.kind == .discovery)
+            }
             #expect(transport.requests.count == 3)
         }
 

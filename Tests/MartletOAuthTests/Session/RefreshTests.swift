@@ -85,12 +85,14 @@
             #expect(tokens.currentTokens?.accessToken == "access-50-of-the-server")
         }
 
-        @Test("a discovery that hangs during a refresh is given up before the refresh is, and spends no token")
-        func discoveryHangs() async throws {
+        @Test(
+            "a discovery that hangs during a refresh is given up before the refresh is, and spends no token",
+            arguments: [0, 30])
+        func discoveryHangs(rotationGrace: Int) async throws {
             let world = World(holding: .fresh(7))
             let gate = Gate()
             world.change { $0.metadataGate = gate }
-            let tokens = world.manager()
+            let tokens = world.manager(SessionPolicy(rotationGrace: .seconds(rotationGrace)))
             await tokens.restore()
             let refresh = Task { try await tokens.refresh() }
             await gate.waitForArrivals()

@@ -97,9 +97,10 @@
         }
 
         /// Makes a manager whose API has a different origin than the server.
-        func manager() -> TokenManager {
+        func manager(_ policy: SessionPolicy = SessionPolicy()) -> TokenManager {
             TokenManager(
-                baseURL: "https://api.example.com", store: store, oauth: server, transport: transport, time: time)
+                baseURL: "https://api.example.com", store: store, oauth: server, policy: policy, transport: transport,
+                time: time)
         }
 
         /// All requests so far, as method, host and path.

@@ -166,6 +166,22 @@ import Testing
     }
 
     @Test(
+        "after a redirect that must not be followed, the user is told that a POST may have gone through",
+        arguments: [true, false])
+    func performed(isInsecure: Bool) async throws {
+        let transport = StubTransport { request in
+            guard request.path == "/a" else { return .failure(.tlsFailed("expired")) }
+            return .status(
+                303, headers: [.location: isInsecure ? "http://api.example.com/b" : "https://cdn.example.net/b"])
+        }
+        let post = try #require(
+            await error { try await client(transport).send(AnyCall(method: .post)) })
+        #expect(UserText.Language.$override.withValue(.english) { post.userText }.contains("may have gone through"))
+        let get = try #require(await error { try await client(transport).send(AnyCall(method: .get)) })
+        #expect(UserText.Language.$override.withValue(.english) { get.userText }.contains("Nothing was sent"))
+    }
+
+    @Test(
         "the method and the body of a redirected request follow the status",
         arguments: [(301, true), (302, true), (303, true), (307, false), (308, false)])
     func methods(status: Int, becomesGet: Bool) async throws {
@@ -229,7 +245,8 @@ import Testing
         arguments: [
             ("/b", "/b"), ("b", "/x/b"), ("../b", "/b"), ("./b?c", "/x/b?c"), ("?q=1", "/x/a?q=1"),
             ("//api.example.com/c", "/c"), ("https://api.example.com", "/"), ("/../../etc", "/etc"), ("/b#frag", "/b"),
-            ("/ä b", nil), ("/ä", "/%C3%A4"), ("/!~", "/!~"),
+            ("/ä b", nil), ("/ä", "/%C3%A4"), ("/!~", "/!~"), ("/files/a%20b[1].pdf", "/files/a%20b%5B1%5D.pdf"),
+            ("/search?filter[name]=a%20b", "/search?filter%5Bname%5D=a%20b"), ("/100%?q=%41%", "/100%25?q=%41%25"),
         ] as [(String, String?)])
     func relative(location: String, expected: String?) async throws {
         let transport = StubTransport {

@@ -203,6 +203,17 @@ import Testing
         #expect(rig.time.uptime == .seconds(15))
     }
 
+    @Test("a network that goes and returns ends the pause of a device that seemed to have one")
+    func returnedDuringPause() async throws {
+        let rig = Rig(seemsConnected: true)
+        let call = rig.call()
+        await rig.time.waitForSleepers(3)
+        rig.network.setConnected(false)
+        rig.connect()
+        #expect(try await call.value.get().number == 2)
+        #expect(rig.time.uptime == .zero)
+    }
+
     @Test("the pauses before the next requests grow to half a minute") func longestPause() async throws {
         let rig = Rig(connectivityTimeout: .seconds(600), seemsConnected: true)
         let call = rig.call()

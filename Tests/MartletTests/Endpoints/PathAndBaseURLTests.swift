@@ -57,6 +57,14 @@ struct PathTests {
         #expect(try location("https://h", .absolute("https://x.example/?"), ["a": 1]).target == "/?a=1")
         let url = try #require(URL(string: "https://x.example/b"))
         #expect(try location("https://h", .absolute(url)).target == "/b")
+        // Characters that a URL must not contain are escaped. Valid escapes stay.
+        for (link, target) in [
+            ("https://x.example/%ED%95%9C/파일.jpg", "/%ED%95%9C/%ED%8C%8C%EC%9D%BC.jpg"),
+            ("https://x.example/a?page[size]=10&q=a%20b|c#[%20", "/a?page%5Bsize%5D=10&q=a%20b%7Cc"),
+            ("https://x.example?a=%zz", "/?a=%25zz"),
+        ] {
+            #expect(try location("https://h", .absolute(link)).target == target)
+        }
     }
 
     @Test("a colon alone does not make a path a URL")
@@ -86,6 +94,7 @@ struct BaseURLTests {
             ("http://h:80/", "http://h"), ("http://h:443", "http://h:443"), ("https://h:8443", "https://h:8443"),
             ("http://[::1]:8080/x", "http://[::1]:8080"), ("https://[2001:DB8::1]", "https://[2001:db8::1]"),
             ("http://127.0.0.1:3000", "http://127.0.0.1:3000"), ("https://h:/v1", "https://h"),
+            ("https://XN--bcher-kva.example/v1", "https://xn--bcher-kva.example"),
         ])
     func origins(text: String, origin: String) {
         #expect(BaseURL(text).origin?.description == origin)
@@ -111,7 +120,7 @@ struct BaseURLTests {
             "https://u@h", "https://u:p@h", "https://:p@h", "https://@h", "https://h/?q", "https://h?", "javascript:1",
             "https://exa mple.com", "https://h\r\nx", "https://[::1", "https://h%0d", "https://a\"b",
             "https://h\\@evil.example", "https://bücher.example\u{0}", "https://[zz]", "https://[]", "https://[1]",
-            "https://b%C3%BC.example",
+            "https://b%C3%BC.example", "https://bücher.example",
         ])
     func refused(text: String) throws {
         let base = BaseURL(text)

@@ -54,6 +54,29 @@ struct RequestBodyTests {
         }
     }
 
+    @Test("a transport that has to send a file or a form again can read it again, but not a single-use stream")
+    func repeatable() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = try folder.file("note.txt", Data("one".utf8))
+            var form = MultipartForm()
+            form.append(fileAt: path, named: "file")
+            for body in [RequestBody.file(at: path), .multipart(form), .text("one")] {
+                let outgoing = try outgoing(body)
+                #expect(outgoing.isRepeatable)
+                let counted = outgoing.counted(onProgress: {}) { { _ in } }
+                let first = try await collected(counted)
+                #expect(!first.isEmpty)
+                #expect(try await collected(counted) == first)
+            }
+            form.append(singleUse: ByteStream(Data("two".utf8)), named: "text")
+            for body in [
+                RequestBody.singleUse(ByteStream(Data("one".utf8)), length: 3, contentType: nil), .multipart(form),
+            ] {
+                #expect(!(try outgoing(body).isRepeatable))
+            }
+        }
+    }
+
     @Test("a missing file fails before anything is sent")
     func missingFile() {
         let body = RequestBody.file(at: "/nowhere/x.pdf", contentType: "text/plain")

@@ -27,6 +27,26 @@ import Testing
         }
     }
 
+    @Test("a stored session expires when a sign-in with its tokens would expire") func storedLifetime() async throws {
+        let time = ManualTimeSource()
+        let jwt = UnsignedJWT.make(issuedAt: time.wallClock, expiresAt: time.wallClock + 60)
+        for (initial, valid, expired) in [
+            (Tokens(accessToken: jwt, refreshToken: "r"), 40, 60),
+            (Tokens(accessToken: "a", refreshToken: "r", expiresAt: time.wallClock + 86_400), 80_000, 86_400),
+        ] {
+            let time = ManualTimeSource()
+            let transport = StubTransport(time: time)
+            let refresh = transport.when(.post, "/auth/refresh").respond(.tokens(.fresh(5)))
+            let tokens = await TokenManager.signedIn(with: initial, transport: transport, time: time)
+            time.advance(by: .seconds(valid))
+            _ = try await tokens.validTokens()
+            #expect(refresh.requests.isEmpty)
+            time.advance(by: .seconds(expired - valid))
+            _ = try await tokens.validTokens()
+            #expect(refresh.requests.count == 1)
+        }
+    }
+
     @Test("a stub's response keeps the expiry date") func expiryDate() async throws {
         let (transport, time) = (StubTransport(), ManualTimeSource())
         let tokens = TokenManager(

@@ -28,7 +28,8 @@ public struct GRPCSession: Sendable {
     /// Makes an RPC with a valid token. If the server returns `UNAUTHENTICATED`, the RPC is made once more with a new
     /// token.
     ///
-    /// All RPCs share one refresh. An RPC is never repeated for another user; instead, `SessionError.sessionChanged` is
+    /// All RPCs share one refresh. The manager's `AccessTokenRejectionRule` must include 401, as the default does:
+    /// `UNAUTHENTICATED` is reported to the manager as a 401. An RPC is never repeated for another user; instead, `SessionError.sessionChanged` is
     /// thrown.
     /// - Parameter rpc: Makes the RPC with the metadata, and throws its `RPCError`, as the methods of generated clients
     ///   do. If the RPC is repeated, the whole closure runs again.
@@ -73,7 +74,8 @@ public struct GRPCSession: Sendable {
             request.metadata.add(contentsOf: signature)
             let response = try await next(request, context)
             if case .failure(let error) = response.accepted, error.code == .unauthenticated {
-                _ = try await session.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &head)
+                // The caller gets the rejection, whatever becomes of the refresh.
+                _ = try? await session.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &head)
             }
             return response
         }

@@ -47,7 +47,10 @@ struct CachedResponse: Sendable {
         else { return nil }
         let date = fields[.date].flatMap(HTTPDate.parse) ?? timing.date
         self.lifetime = Self.lifetime(of: fields, control, from: date)
-        guard lifetime > .zero || fields[.eTag] != nil || fields[.lastModified] != nil else { return nil }
+        let mayReplaceErrors = control.duration("stale-if-error").map { $0 > .zero } ?? false
+        guard lifetime > .zero || mayReplaceErrors || fields[.eTag] != nil || fields[.lastModified] != nil else {
+            return nil
+        }
         // If there are several, the first counts (RFC 9111, section 5.1).
         let stated = fields[.age].flatMap { CacheControl.seconds($0.prefix { $0 != "," }.trimmingBlanks) } ?? .zero
         let apparent = max(.zero, Self.duration(timing.date.timeIntervalSince(date)))

@@ -15,6 +15,8 @@ internal import HTTPTypes
 /// - Cookies of calls that are made before a sign-in belong to the session that the sign-in starts. A sign-in while
 ///   another session is current does not change that session's cookies, and sends them only if its endpoint requires a
 ///   token.
+/// - The cookie with the refresh token (``TokenRefresher/cookie(path:cookie:sessionEnd:)``) is not kept here, but in the
+///   session's record.
 /// - `Domain`, `Path`, `Secure`, `Max-Age`, `Expires` and the prefixes `__Host-` and `__Secure-` are respected.
 ///   `Secure` cookies also go to this machine over `http`. No cookie lasts longer than 400 days.
 /// - There is no list of public suffixes: a domain without a dot is refused, but `co.uk` is not. `SameSite` and
@@ -150,9 +152,11 @@ final class CallCookies: Sendable {
         let fields = head.headerFields[values: .setCookie]
         guard !fields.isEmpty else { return }
         let moment = CookieMoment(time)
+        // Only the token endpoint gets the refresh token.
+        let ofRefresher = (responseStorage.tokens?.refresher as? HTTPTokenRefresher)?.refreshCookie
         let cookies = fields.compactMap {
             Cookie($0[...], from: origin, path: request.pathWithoutQuery, at: moment)
-        }
+        }.filter { $0.name != ofRefresher }
         jar.withStore { [spaces] store in
             // Check while the jar is locked: the end of the session, which removes its cookies, must not come in
             // between.

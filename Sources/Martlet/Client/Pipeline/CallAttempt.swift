@@ -166,7 +166,7 @@ struct CallAttempt {
         call.monitor?.start(attempt: call.context.attempt)
         guard let given else { return try await send(&call) }
         (source, slotEnd) = (.client, .released)
-        guard let receiver = call.receiver, receiver.accepts(given.head, for: call.context.endpoint) else {
+        guard let receiver = call.receiver, receiver.accepts(given.head, for: call.context.sentEndpoint) else {
             return given
         }
         unreadBody = ByteStream(given.body)
@@ -260,7 +260,7 @@ struct CallAttempt {
     private mutating func deliver(_ response: ServerResponse, _ call: CallState) -> Result<ServerResponse, NetworkError>
     {
         // A receiver has already consumed acceptable responses.
-        guard call.receiver == nil, call.context.endpoint.acceptableStatuses.contains(response.status) else {
+        guard call.receiver == nil, call.context.sentEndpoint.acceptableStatuses.contains(response.status) else {
             ticket?.removeIfGone(response.status)
             return .failure(pipeline.decoding.statusError(for: response, call: call.context.call))
         }

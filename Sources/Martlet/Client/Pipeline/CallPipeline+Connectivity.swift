@@ -6,8 +6,10 @@ extension CallPipeline {
     /// - Returns: Whether the call may be sent again; `false` if it does not wait, or has waited long enough.
     /// - Throws: ``SessionError`` if the session of the call has ended.
     func waitForConnectivity(_ call: inout CallState) async throws -> Bool {
-        guard let limit = call.context.endpoint.connectivityTimeout ?? config.connectivityTimeout else { return false }
-        let deadline = call.context.startedAt + limit
+        guard let limit = call.context.sentEndpoint.connectivityTimeout ?? config.connectivityTimeout else {
+            return false
+        }
+        let deadline = (call.context.progressedAt ?? call.context.startedAt) + limit
         guard time.uptime < deadline else { return false }
         let pause = min(ConnectivityPause.first * (1 << min(call.connectivityWaits, 20)), ConnectivityPause.longest)
         call.countConnectivityWait()
@@ -18,24 +20,43 @@ extension CallPipeline {
             if let tokens, owner.isBound {
                 group.addTask { try? await tokens.whileCurrent(owner, Race<Void>(), start: {}, onEnd: {}) }
             }
-            group.addTask {
-                var isFirst = true
-                for await isConnected in monitor.updates {
-                    if isConnected {
-                        if isFirst { try? await time.sleep(until: time.uptime + pause) }
-                        return
-                    }
-                    isFirst = false
-                }
-                // The monitor has ended, and reports no more changes.
-                try? await time.sleep(until: time.uptime + pause)
-            }
+            group.addTask { await monitor.waitForReturn(atMost: pause, on: time) }
             await group.next()
             group.cancelAll()
         }
         try Task.checkCancellation()
         if let error = tokens?.endError(for: owner) { throw error }
         return time.uptime < deadline
+    }
+}
+
+extension ConnectivityMonitor {
+    /// Waits until the network returns. If there seems to be one already, or if the monitor reports no more changes, the
+    /// wait ends after a pause.
+    fileprivate func waitForReturn(atMost pause: Duration, on time: any TimeSource) async {
+        let updates = updates
+        var wasLost = false
+        for await isConnected in updates {
+            if isConnected, wasLost { return }
+            if isConnected { break }
+            wasLost = true
+        }
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try? await time.sleep(until: time.uptime + pause)
+                return true
+            }
+            group.addTask {
+                var wasLost = false
+                for await isConnected in updates {
+                    if isConnected, wasLost { return true }
+                    wasLost = wasLost || !isConnected
+                }
+                return false
+            }
+            while let isOver = await group.next(), !isOver {}
+            group.cancelAll()
+        }
     }
 }
 

@@ -171,7 +171,7 @@ extension CallPipeline {
         _ isOlder: (HTTPField) -> Bool
     ) {
         let former = change.before.request.headerFields
-        let own = call.context.endpoint.headers
+        let own = call.context.sentEndpoint.headers
         let token = call.context.stamp == nil ? nil : tokens?.scheme.token(in: former)?.reveal()
         changed.recipient = .thirdParty(sender: change.interceptor)
         changed.request.headerFields = changed.request.headerFields.filtered { field in

@@ -116,7 +116,9 @@ final class CallPipeline: Sendable {
             let started = time.uptime
             var attempt = CallAttempt(of: call, in: self, at: started)
             if let onUnusedResponse = outgoing.onUnusedResponse { attempt.onUnusedResponse = onUnusedResponse }
+            let kept = call.receiver?.keptBytes ?? 0
             let result = await attempt.perform(&call)
+            if let receiver = call.receiver, receiver.keptBytes > kept { call.context.progressedAt = time.uptime }
             if let sources = call.sources { call.context.outgoing = sources.preparedBody }
             let failure: NetworkError
             switch result {

@@ -93,7 +93,7 @@ final class ExchangeRunner: Sendable {
     }
 
     func limit(of call: CallState) -> Duration {
-        call.context.endpoint.timeout ?? config.timeout
+        call.context.sentEndpoint.timeout ?? config.timeout
     }
 }
 
@@ -268,7 +268,7 @@ struct Exchange {
         var report = report
         if redirects > 0 { report.redirectTarget = CacheRequest.url(of: request, at: origin) }
         if case .stream(let body) = response.body, let receiver = call.receiver,
-            receiver.accepts(response.head, for: call.context.endpoint)
+            receiver.accepts(response.head, for: call.context.sentEndpoint)
         {
             report.unreadBody = body
             return (ServerResponse(head: response.head, body: Data()), report)
@@ -305,8 +305,8 @@ extension TransportError {
     /// Whether no byte of the request has left the device.
     fileprivate var sentNothing: Bool {
         switch self {
-        case .offline, .cannotConnect: true
-        case .connectionLost, .timedOut, .tlsFailed, .invalidResponse, .invalidRequest, .bodyFailed: false
+        case .offline, .cannotConnect, .tlsFailed: true
+        case .connectionLost, .timedOut, .invalidResponse, .invalidRequest, .bodyFailed: false
         }
     }
 }

@@ -10,6 +10,8 @@ protocol ResponseReceiver: Sendable {
     var outlivesCall: Bool { get }
     /// The number of the current attempt.
     var attempt: Int { get }
+    /// The number of bytes that the next attempt need not receive again.
+    var keptBytes: Int64 { get }
     /// Adds header fields to the request before an attempt, such as `Range`.
     func addFields(to request: inout HTTPRequest)
     /// Throws an error if the receiver must not continue under the credentials of an attempt's request.
@@ -30,6 +32,10 @@ protocol ResponseReceiver: Sendable {
     /// Gives up what the receiver has received, if the failure concerns only the fields that it had added.
     /// - Returns: Whether the request is sent again at once.
     func withdrawFields(after failure: NetworkError) -> Bool
+}
+
+extension ResponseReceiver {
+    var keptBytes: Int64 { 0 }
 }
 
 /// A response whose body has not been read yet.

@@ -76,7 +76,8 @@ public struct RequestBody: Sendable {
             contentType: contentType ?? MediaType.forFile(named: path),
             source: .stream {
                 let size = try FileChunks.size(ofFileAt: path)
-                return OutgoingBody(ByteStream(FileChunks(path: path, size: size)), length: size)
+                return OutgoingBody(
+                    ByteStream(FileChunks(path: path, size: size)), length: size, isRepeatable: true)
             }, measure: { try? FileChunks.size(ofFileAt: path) }, inspectsFiles: true)
     }
 

@@ -188,7 +188,7 @@ public final class TokenManager: Sendable {
         self.random = RandomSource(random)
         self.tokenEndpoint = TokenEndpointClient(
             baseURL: baseURL, transport: transport.makeIsolatedTransport(), time: time,
-            allowsInsecureHTTP: allowsInsecureHTTP, headers: headers)
+            allowsInsecureHTTP: allowsInsecureHTTP, headers: headers, attemptTimeout: policy.attemptTimeout)
         self.limits = TimeLimits(time: time)
         self.storeLimits = TimeLimits(time: time, keepsSleeper: false)
         self.revocations = Revocations(

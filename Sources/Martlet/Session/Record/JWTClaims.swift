@@ -1,20 +1,20 @@
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+    package import FoundationEssentials
 #else
-    internal import Foundation
+    package import Foundation
 #endif
 
 /// The dates in a JWT's payload (RFC 7519, section 4.1).
 ///
 /// The signature is not verified: only the server can judge the token, and the dates only schedule its refresh.
-struct JWTClaims: Sendable, Hashable {
+package struct JWTClaims: Sendable, Hashable {
     /// `exp`.
-    var expiresAt: Date?
+    package var expiresAt: Date?
     /// `iat`.
     var issuedAt: Date?
 
     /// `nil` if the token is not a JWT.
-    init?(_ token: Secret) {
+    package init?(_ token: Secret) {
         let parts = token.reveal().split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Self.decodeBase64URL(parts[1]),
             let claims = JSONValue(body: payload), case .object = claims

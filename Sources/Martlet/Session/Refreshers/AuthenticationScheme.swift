@@ -26,8 +26,10 @@ public struct AuthenticationScheme: Sendable, Hashable {
     func token(in headers: HTTPFields) -> Secret? {
         guard let value = headers[header] else { return nil }
         guard let prefix else { return Secret(value) }
-        guard value.hasPrefix(prefix + " ") else { return nil }
-        return Secret(String(value.dropFirst(prefix.count + 1)))
+        // The name of a scheme is case-insensitive (RFC 9110, section 11.1).
+        let start = prefix + " "
+        guard value.prefix(start.count).lowercased() == start.lowercased() else { return nil }
+        return Secret(String(value.dropFirst(start.count)))
     }
 
     func attach(_ token: Secret, to headers: inout HTTPFields) {

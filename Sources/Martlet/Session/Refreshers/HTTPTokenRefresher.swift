@@ -82,6 +82,9 @@ public struct HTTPTokenRefresher: TokenRefresher {
         return refresher
     }
 
+    /// The cookie with the refresh token; `nil` if the token is not in a cookie.
+    var refreshCookie: String? { fields.refreshCookie }
+
     /// Exchanges the refresh token for new tokens.
     public func refresh(_ tokens: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
         try await exchange(tokens, client, fields)

@@ -16,11 +16,14 @@ public struct TokenEndpointClient: Sendable {
     let time: any TimeSource
     let allowsInsecureHTTP: Bool
     let headers: HTTPFields
+    /// The time that the manager gives one attempt of a refresh; `nil` without a manager.
+    package let attemptTimeout: Duration?
 
     package init(
         baseURL: BaseURL, transport: any Transport, time: any TimeSource, allowsInsecureHTTP: Bool = false,
-        headers: HTTPFields = [:]
+        headers: HTTPFields = [:], attemptTimeout: Duration? = nil
     ) {
+        self.attemptTimeout = attemptTimeout
         self.baseURL = baseURL
         self.transport = transport
         self.time = time

@@ -1,13 +1,13 @@
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+    package import FoundationEssentials
 #else
-    internal import Foundation
+    package import Foundation
 #endif
 
 /// The lifetime of a newly issued access token: from `expires_in`, else the expiry date, else the token's JWT claims.
-struct TokenLifetime: Sendable, Hashable {
+package struct TokenLifetime: Sendable, Hashable {
     /// The whole lifetime, from which the leeway is computed.
-    let total: Duration
+    package let total: Duration
     /// The part of it that remains when the tokens arrive.
     let remaining: Duration
 
@@ -19,7 +19,7 @@ struct TokenLifetime: Sendable, Hashable {
     /// - Parameters:
     ///   - tokens: The issued tokens. Their dates are relative to the server's clock (``Tokens/serverDate``).
     ///   - wallClock: The time by this device's clock, used if that of the server's clock is unknown.
-    init?(of tokens: Tokens, wallClock: Date) {
+    package init?(of tokens: Tokens, wallClock: Date) {
         let serverNow = tokens.serverDate ?? wallClock
         if let lifetime = tokens.lifetime, Self.isPlausible(lifetime) {
             self.init(total: lifetime, remaining: lifetime)

@@ -94,10 +94,12 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
     }
 
     func remove(while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
-        try await queue.run { [file, markFile] () throws(StorageError) in
+        try await queue.run { [file, markFile, coding] () throws(StorageError) in
             guard isHeld() else { return false }
             file.removeLeftovers(olderThan: 0, alsoOf: markFile)
-            return try file.delete(if: isHeld)
+            let isDeleted = try file.delete(if: isHeld)
+            if isDeleted { coding.didDelete(file.path) }
+            return isDeleted
         }
     }
 

@@ -60,6 +60,8 @@ final class DownloadReceiver: ResponseReceiver {
 
     var attempt: Int { state.withLock { $0.attempt } }
 
+    var keptBytes: Int64 { state.withLock { $0.resumption == nil ? 0 : $0.written } }
+
     /// The downloaded file, after the call has succeeded.
     var result: DownloadedFile {
         state.withLock { state in
@@ -117,11 +119,12 @@ final class DownloadReceiver: ResponseReceiver {
         url: @autoclosure () -> String
     ) throws {
         guard options.keepsPartial else { return }
-        var lines = (owner.isAnonymous ? credentials() : inPlaceOfToken())
-            .map { "\($0.name.canonicalName): \($0.value)" }.sorted()
-        // Without an account, nothing else tells two users apart.
-        if owner.isAnonymous { lines.append(url()) }
-        let fingerprint = lines.isEmpty ? nil : String(lines.joined(separator: "\n").shortFingerprint, radix: 16)
+        // Without an account, nothing else tells two users apart. An entity tag is unique only among the versions of one
+        // URL.
+        let lines =
+            (owner.isAnonymous ? credentials() : inPlaceOfToken())
+            .map { "\($0.name.canonicalName): \($0.value)" }.sorted() + [url()]
+        let fingerprint = String(lines.joined(separator: "\n").shortFingerprint, radix: 16)
         let isForeign = state.withLock { state in
             state.credentials = fingerprint
             state.mustRestart = state.resumedBytes > 0 && state.resumption?.credentials != fingerprint
@@ -149,7 +152,11 @@ final class DownloadReceiver: ResponseReceiver {
         let askedForRest = state.withLock { $0.requestedOffset != nil }
         switch head.status.code {
         case 206 where askedForRest: return true
-        case 416 where askedForRest: return false
+        case 416 where askedForRest:
+            // The bytes in the file are not a part of the server's file (RFC 9110, section 15.5.17). Noted here, because
+            // an interceptor may replace the failure.
+            state.withLock { $0.mustRestart = true }
+            return false
         // A 304 has no body, and the body of a redirect is not the file.
         case let code: return (200..<300).contains(code) && endpoint.acceptableStatuses.contains(code)
         }
@@ -157,8 +164,6 @@ final class DownloadReceiver: ResponseReceiver {
 
     func withdrawFields(after failure: NetworkError) -> Bool {
         state.withLock { state in
-            // The bytes in the file are not a part of the server's file (RFC 9110, section 15.5.17).
-            if state.requestedOffset != nil, failure.response?.status == 416 { state.mustRestart = true }
             guard state.mustRestart else { return false }
             state.mustRestart = false
             state.resumption = nil

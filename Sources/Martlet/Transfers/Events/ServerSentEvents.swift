@@ -289,7 +289,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 }
 
 /// Adds the header fields of an event stream to an endpoint.
-private struct EventStreamEndpoint: Endpoint {
+private struct EventStreamEndpoint: EndpointExtension {
     let base: any Endpoint
     let lastEventID: String
 

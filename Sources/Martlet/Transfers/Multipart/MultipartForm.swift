@@ -177,7 +177,7 @@ public struct MultipartForm: Sendable {
     /// Length and bytes of one attempt, from one inspection of the files.
     func outgoing() throws -> OutgoingBody {
         let (length, bytes) = try opened()
-        return OutgoingBody(bytes, length: length)
+        return OutgoingBody(bytes, length: length, isRepeatable: isReplayable)
     }
 
     private func opened() throws -> (length: Int64?, bytes: ByteStream) {

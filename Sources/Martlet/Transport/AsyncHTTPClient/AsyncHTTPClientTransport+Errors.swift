@@ -25,6 +25,10 @@
         ) -> any Error {
             if !isSent, !Task.isCancelled, let error = error as? IOError { return connecting(error) }
             let reason = reason(for: error)
+            // An error of an established connection does not mean that nothing was sent.
+            if isSent, case .tlsFailed(let why)? = reason as? TransportError {
+                return TransportError.connectionLost(why)
+            }
             guard !(reason is CancellationError), error as? NIOHTTPDecompression.DecompressionError != .limit,
                 error is NIOHTTPDecompression.DecompressionError
                     || error is NIOHTTPDecompression.ExtraDecompressionError,

@@ -168,6 +168,7 @@
             }
             // On Linux a 100 arrives as a response of its own.
             guard response.statusCode >= 200 || response.statusCode == 101 else { return true }
+            recorder?.receiveHead()
             let head = HTTPResponse(response)
             // The fields of a response without a body may still describe one.
             let hasBody = !isHead && head.status.code != 204 && head.status.code != 304

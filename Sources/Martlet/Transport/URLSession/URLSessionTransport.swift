@@ -121,7 +121,7 @@
             await Task.yield()
             let urlRequest = try URLRequest(request)
             let exchange = URLSessionExchange(
-                host: urlRequest.url?.host ?? "", isHead: request.method == .head)
+                host: urlRequest.url?.host ?? "", isHead: request.method == .head, recorder: .current)
             let upload = try await URLSessionUpload(
                 body.map { OutgoingBody($0) }, request: urlRequest, session: connections.session)
             let cancelLimit = limits.schedule(after: limit) { exchange.fail(DeadlineError()) }

@@ -161,6 +161,17 @@ import Testing
         #expect(await error { _ = try await app.client.text(Visit("/a")) } != nil)
     }
 
+    @Test("a response that only replaces failures is stored") func onlyForErrors() async throws {
+        let app = CachingApp { request in
+            request.number == 3
+                ? .status(503) : .counted(request, [.cacheControl: "max-age=0, stale-if-error=20"])
+        }
+        #expect(try await app.client.text(Visit("/a")) == "1")
+        #expect(try await app.client.text(Visit("/a")) == "2")
+        #expect(try await app.client.text(Visit("/a")) == "2")
+        #expect(try await app.client.text(Visit("/a")) == "4")
+    }
+
     private static func failing(
         _ respond: @escaping @Sendable () async throws -> StubTransport.Response
     ) async throws -> CachingApp {

@@ -54,6 +54,34 @@ import Testing
         #expect(Self.cookies(of: app) == [nil, nil])
     }
 
+    @Test("the cookie with the refresh token goes to the token endpoint only") func refreshToken() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport(time: time) { request in
+            let cookies: HTTPFields = [
+                .setCookie: "refresh_token=r\(request.number); Path=/; HttpOnly"
+            ]
+            switch request.path {
+            case "/login", "/auth/refresh":
+                return .json(#"{"accessToken":"a\#(request.number)","expiresIn":60}"#, headers: cookies)
+            default: return .status(204, headers: [.setCookie: "theme=dark; Path=/"])
+            }
+        }
+        var config = NetworkConfig()
+        config.cookies = CookieJar()
+        config.time = time
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .cookie(path: "/auth/refresh"),
+            transport: transport, time: time)
+        let client = NetworkClient(tokens: tokens, config: config)
+        try await client.signIn(Visit("/login", .post), as: NoContent.self)
+        _ = try await client.text(Visit("/a", .get, .required))
+        time.advance(by: .seconds(61))
+        _ = try await client.text(Visit("/b", .get, .required))
+        #expect(transport.requests.map(\.path) == ["/login", "/a", "/auth/refresh", "/b"])
+        #expect(
+            transport.requests.map { $0.headers[.cookie] } == [nil, nil, "refresh_token=r1", "theme=dark"])
+    }
+
     @Test("a TRACE carries neither cookies nor a token, and must not require one") func trace() async throws {
         let method = Locked(HTTPRequest.Method?.none)
         let app = Self.app {

@@ -71,6 +71,8 @@ import Testing
         #expect(try tokens(#"{"token":"a"}"#, headers: [.authorization: "Bearer b"]).accessToken.reveal() == "a")
         #expect(throws: MissingTokenError.self) { try tokens("{}", headers: [.authorization: "Basic b"]) }
         #expect(throws: MissingTokenError.self) { try tokens("{}", headers: [.authorization: "Bearer "]) }
+        // The name of a scheme is case-insensitive.
+        #expect(try tokens("{}", headers: [.authorization: "bearer b"]).accessToken.reveal() == "b")
     }
 
     @Test("both tokens can be in header fields of their own") func ownHeaderFields() throws {

@@ -137,6 +137,29 @@
             }
         }
 
+        @Test("after the key was lost, a sign-out and a sign-in make a new one in the same process") func lostKey()
+            async throws
+        {
+            try await TemporaryFolder.with { folder in
+                let (path, key) = (folder.path + "/session", folder.path + "/key")
+                func store() -> AnyTokenStore {
+                    .encryptedFile(path: path, key: .file(path: key, createIfMissing: true))
+                }
+                let app = App(store: store())
+                try await app.tokens.signIn(with: app.backend.issue())
+                try FileManager.default.removeItem(atPath: key)
+                let later = App(app.backend, store: store())
+                guard case .unavailable = await later.tokens.restore() else {
+                    Issue.record("the record can be read")
+                    return
+                }
+                await later.tokens.signOut()
+                let session = try await later.tokens.signIn(with: later.backend.issue())
+                #expect(session.isSaved)
+                #expect(await App(app.backend, store: store()).tokens.restore() == .signedIn(session))
+            }
+        }
+
         @Test("a sign-out deletes the record of a key that is behind a link") func linkedKey() async throws {
             try await TemporaryFolder.with { folder in
                 let (path, key) = (folder.path + "/session", folder.path + "/key")

@@ -17,8 +17,8 @@ import Testing
             var app = app
             app.hasLogin = true
             let store = app.store()
-            #expect(await store.read().isEmpty)
             #expect(try await AnyTokenStore(store).choice() == .loginKeychain)
+            #expect(await store.read().isEmpty)
             try await store.write(record)
             try await store.write(record)
             #expect(await app.store().read() == .found(record))

@@ -208,6 +208,46 @@ import Testing
         }
     }
 
+    @Test("a 416 restarts the download, even if an interceptor has an error of its own for it") func ownError()
+        async throws
+    {
+        struct Refusing: RequestInterceptor {
+            struct Refused: Error {}
+            func validate(_ response: ServerResponse, for context: inout RequestContext) async throws {
+                if response.status >= 400 { throw Refused() }
+            }
+        }
+        try await TemporaryFolder.with { folder in
+            let server = server
+            server.change { $0.breaks = [4000] }
+            let transport = StubTransport { request in
+                request.number == 2 ? .status(416) : server.respond(request)
+            }
+            let path = folder.path + "/film.bin"
+            try await persistentClient(transport, attempts: 2) { $0.interceptors = [Refusing()] }
+                .download(Get("/film", .none), to: path)
+            #expect(FileManager.default.contents(atPath: path) == content)
+        }
+    }
+
+    @Test("a download that has lasted longer than the time for retries is resumed") func long() async throws {
+        try await TemporaryFolder.with { folder in
+            let time = ManualTimeSource()
+            server.change { $0.breaks = [4000, 2500] }
+            server.beforePiece { position in if position > 0 { time.advance(by: .seconds(100)) } }
+            let transport = server.transport
+            let path = folder.path + "/film.bin"
+            let client = client(transport) { config in
+                config.time = time
+                config.timeout = .seconds(10_000)
+                config.retry = RetryPolicy(firstDelay: .zero)
+            }
+            try await client.download(Get("/film", .none), to: path)
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(transport.requests.map { $0.headers[.range] } == [nil, "bytes=4000-", "bytes=6500-"])
+        }
+    }
+
     @Test("a download that was restarted is resumed after the next broken connection") func resumedAfterRestart()
         async throws
     {

@@ -61,6 +61,35 @@ import Testing
         }
     }
 
+    @Test("bytes of a signed-in user from another URL are not continued, although the file has the same tag")
+    func otherURL() async throws {
+        struct Workspace: RequestInterceptor {
+            let number: Int
+            func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+                request.path = "/film?workspace=\(number)"
+            }
+        }
+        try await TemporaryFolder.with { (folder) async throws in
+            let path = folder.path + "/film.bin"
+            server.change { $0.breaks = [4000] }
+            let transport = server.transport
+            let tokens = await TokenManager.signedIn(
+                account: SessionAccount(userID: "ada"), transport: transport, time: ManualTimeSource())
+            func download(_ workspace: Int) async throws -> DownloadedFile {
+                var config = NetworkConfig()
+                config.retry = .never
+                config.interceptors = [Workspace(number: workspace)]
+                return try await NetworkClient(tokens: tokens, config: config)
+                    .download(Get("/film", .required), to: path, options: options).value
+            }
+            await #expect(throws: NetworkError.self) { try await download(1) }
+            #expect(try await download(2).resumedBytes == 0)
+            server.change { $0.breaks = [4000] }
+            await #expect(throws: NetworkError.self) { try await download(2) }
+            #expect(try await download(2).resumedBytes == 4000)
+        }
+    }
+
     @Test("an attempt with other credentials that receives nothing leaves the bytes to those before it") func unmixed()
         async throws
     {

@@ -45,6 +45,22 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
+    @Test("interceptors see the endpoint of the app") func endpoint() async throws {
+        struct Noting: RequestInterceptor {
+            let seen: Locked<[Bool]>
+            func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+                let isGet = context.endpoint is Get
+                seen.withLock { $0.append(isGet) }
+            }
+        }
+        let seen = Locked<[Bool]>([])
+        let transport = StubTransport { _ in .status(204) }
+        let client = client(transport) { $0.interceptors = [Noting(seen: seen)] }
+        for try await _ in client.serverSentEvents(from: Get("/news", .none)) {}
+        #expect(seen.withLock { $0 } == [true])
+        #expect(transport.requests.map { $0.headers[.accept] } == ["text/event-stream"])
+    }
+
     @Test(
         "a record that waiting cannot make readable ends the sequence", arguments: [StorageError.Kind.corrupt, .tooNew])
     func unreadableRecord(kind: StorageError.Kind) async throws {

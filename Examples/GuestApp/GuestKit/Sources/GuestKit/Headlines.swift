@@ -1,9 +1,9 @@
 public import Martlet
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+    public import FoundationEssentials
 #else
-    internal import Foundation
+    public import Foundation
 #endif
 
 /// The titles of the newest articles, for the widget. They are loaded while the widget does not run, and kept in a
@@ -35,6 +35,7 @@ public struct Headlines: Sendable {
     private struct Snapshot: Codable {
         let session: String
         let titles: [String]
+        let loadedAt: Date
     }
 
     /// The part of the server's response that the widget needs.
@@ -51,12 +52,15 @@ public struct Headlines: Sendable {
 
     private let tokens: TokenManager
     private let file: String
+    private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - tokens: The owner of the session in this process.
     ///   - folder: An existing folder that the app and the widget share.
-    public init(tokens: TokenManager, folder: String) {
+    ///   - now: The time of the device's clock.
+    public init(tokens: TokenManager, folder: String, now: @escaping @Sendable () -> Date = { Date() }) {
         self.tokens = tokens
+        self.now = now
         file = folder + "/headlines.json"
     }
 
@@ -65,7 +69,10 @@ public struct Headlines: Sendable {
         switch await tokens.restore() {
         case .signedIn(let session):
             let known = snapshot.flatMap { $0.session == session.id.rawValue ? $0 : nil }
-            return Plan(content: known.map { .titles($0.titles) } ?? .loading, loads: true, pause: 30 * 60)
+            // The end of a load makes WidgetKit ask again at once.
+            let age = known.map { now().timeIntervalSince($0.loadedAt) } ?? .infinity
+            let isRecent = (0..<25 * 60).contains(age)
+            return Plan(content: known.map { .titles($0.titles) } ?? .loading, loads: !isRecent, pause: 30 * 60)
         case .unavailable(let error) where error.kind == .locked:
             // The device has not been unlocked since it started, so nothing can be read. The user is not signed out:
             // the widget keeps showing its content, and deletes nothing. WidgetKit asks again later.
@@ -83,7 +90,8 @@ public struct Headlines: Sendable {
     public func keep(responseAt path: String) throws {
         guard case .signedIn(let session) = tokens.state else { return }
         let response = try JSONDecoder().decode(Response.self, from: Data(contentsOf: URL(filePath: path)))
-        let snapshot = Snapshot(session: session.id.rawValue, titles: response.data.items.map(\.title))
+        let snapshot = Snapshot(
+            session: session.id.rawValue, titles: response.data.items.map(\.title), loadedAt: now())
         try JSONEncoder().encode(snapshot).write(to: URL(filePath: file), options: .atomic)
     }
 
