@@ -29,9 +29,9 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` followed by a hexadecimal number,
     /// until a download to the path succeeds or ``NetworkClient/discardPartialDownload(to:)`` is called. Nothing is
-    /// kept if parts of the file were received with different credentials. Without a user, nothing is kept either once
-    /// the app has emptied the client's jar or cache. Kept bytes are not flushed to the disk: after a power failure,
-    /// only a `check` proves that they are intact.
+    /// kept if parts of the file were received with different credentials, or from different URLs. Without a user,
+    /// nothing is kept either once the app has emptied the client's jar or cache. Kept bytes are not flushed to the
+    /// disk: after a power failure, only a `check` proves that they are intact.
     ///
     /// Other users of the system can neither read nor write the hidden file. A file that they could have written is not
     /// resumed, and one that belongs to another user of the system is neither used nor removed: the download starts
