@@ -477,7 +477,7 @@ extension Facts {
             return hasLockTrouble || send.abandoned != nil && send.committed != nil && send.brokeOff == nil
         }
         guard send.token == token else { return false }
-        if send.isKnownUnsent { return hasLockTrouble || !isJournalRemoved(after: send) }
+        if send.isKnownUnsent { return hasLockTrouble || hasTimedOut(send) || !isJournalRemoved(after: send) }
         return hasLockTrouble || !send.isResultKnown || isUnsaved(send)
     }
 
