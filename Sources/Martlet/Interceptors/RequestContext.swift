@@ -32,8 +32,15 @@ public struct RequestContext: Sendable {
 
     /// The endpoint, or its extension.
     let sentEndpoint: any Endpoint
-    /// The end of the last attempt that received a part of a download which the next one need not receive again.
-    var progressedAt: Duration?
+    /// The end of the last attempt that received a part of a download which the next one need not receive again. Few
+    /// calls have one, so it takes no space in the others.
+    var progressedAt: Duration? {
+        get { self[LastProgress.self]?.uptime }
+        set { self[LastProgress.self] = newValue.map { LastProgress(uptime: $0) } }
+    }
+
+    private struct LastProgress: Sendable { let uptime: Duration }
+
     /// The time since the call last made progress that will be kept; since its start if there was none.
     var timeWithoutProgress: Duration { time.uptime - (progressedAt ?? startedAt) }
 
