@@ -35,8 +35,8 @@
             flight = SingleFlight(time: link.time, outlivesCallers: false)
         }
 
-        /// The key for a token's signature. If no known key suits, the keys are fetched again, unless
-        /// they are younger than a minute.
+        /// The key for a token's signature. If no known key suits, the keys are fetched again, unless they are
+        /// younger than a minute.
         /// - Parameter failed: A key that suits, but has not made the signature. The server may have replaced it
         ///   without changing its `kid`.
         /// - Throws: ``OAuthError/Kind/discovery`` if they cannot be read; ``OAuthError/Kind/idToken(_:)`` if there is

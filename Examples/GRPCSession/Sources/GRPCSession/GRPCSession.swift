@@ -29,8 +29,8 @@ public struct GRPCSession: Sendable {
     /// token.
     ///
     /// All RPCs share one refresh. The manager's `AccessTokenRejectionRule` must include 401, as the default does:
-    /// `UNAUTHENTICATED` is reported to the manager as a 401. An RPC is never repeated for another user; instead, `SessionError.sessionChanged` is
-    /// thrown.
+    /// `UNAUTHENTICATED` is reported to the manager as a 401. An RPC is never repeated for another user; instead,
+    /// `SessionError.sessionChanged` is thrown.
     /// - Parameter rpc: Makes the RPC with the metadata, and throws its `RPCError`, as the methods of generated clients
     ///   do. If the RPC is repeated, the whole closure runs again.
     /// - Returns: The result of `rpc`.

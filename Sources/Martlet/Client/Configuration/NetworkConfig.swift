@@ -23,9 +23,9 @@ public struct NetworkConfig: Sendable {
     /// up to 1 MiB is a single chunk that does not restart it, unless the call has a ``TransferMonitor``. Nor does a
     /// response that is read into memory. For a stream, the limit ends with the head of the response.
     public var timeout: Duration = .seconds(30)
-    /// The longest time that a call waits for a network, counted from the start of the call, or from the moment at which
-    /// a download broke off that can be resumed. The default is `nil`: without a network, the call fails at once, and
-    /// ``NetworkError/isOffline`` is `true`.
+    /// The longest time that a call waits for a network, counted from the start of the call, or from the moment at
+    /// which a download broke off that can be resumed. The default is `nil`: without a network, the call fails at once,
+    /// and ``NetworkError/isOffline`` is `true`.
     ///
     /// A call waits only if its last attempt has sent nothing, and only if its body can be sent again: a call with a
     /// single-use body (``RequestBody/singleUse(_:length:contentType:)``) fails at once. Waiting calls are sent as soon

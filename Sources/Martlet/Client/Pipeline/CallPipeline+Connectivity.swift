@@ -31,8 +31,8 @@ extension CallPipeline {
 }
 
 extension ConnectivityMonitor {
-    /// Waits until the network returns. If there seems to be one already, or if the monitor reports no more changes, the
-    /// wait ends after a pause.
+    /// Waits until the network returns. If there seems to be one already, or if the monitor reports no more changes,
+    /// the wait ends after a pause.
     fileprivate func waitForReturn(atMost pause: Duration, on time: any TimeSource) async {
         let updates = updates
         var wasLost = false
