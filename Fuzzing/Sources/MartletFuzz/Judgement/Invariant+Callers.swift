@@ -191,7 +191,9 @@ extension Facts {
         switch call.kind {
         // The store is read, and a sign-in may be under way.
         case .token, .renewal: return store * 3 + refreshes(during: call)
-        case .signIn, .signOut: return store * 3
+        case .signIn: return store * 3
+        // The store is read, and the record is deleted.
+        case .signOut: return store * 2
         // The former tokens and the session are read, the session is written, and the former tokens are deleted with a
         // note.
         case .adoption: return store * 5

@@ -354,8 +354,9 @@ extension TokenManager {
     ///
     /// A refresh or a call in progress cannot restore the session, and a sign-in in progress starts none. The method
     /// returns when the store has deleted the record or the deletion has failed
-    /// (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled. A failed deletion is retried. Called by
-    /// a refresher or an automatic sign-in, it does nothing once another user has signed in.
+    /// (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled, but within twice the
+    /// ``SessionPolicy/storeTimeout``. A failed deletion is retried. Called by a refresher or an automatic sign-in, it
+    /// does nothing once another user has signed in.
     /// - Parameter limit: The longest time to wait for the server, for a command-line tool that exits after the
     ///   sign-out. If the server does not respond in time, the method reports ``SessionEvent/revocationFailed(_:)``,
     ///   and the revocation continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for
@@ -413,7 +414,6 @@ extension TokenManager {
         }
         // The sign-out may have to wait for the record. If it cannot be read, the session ends without it.
         _ = await loadedState
-        let deadline = time.uptime + policy.storeTimeout
         let ended = transitionCore { core in
             core.machine.performAwaitedSignOut()
             let signOut = core.machine.lastSignOut
@@ -427,9 +427,11 @@ extension TokenManager {
                 wasSignedOut: signOut.epoch >= start && !signOut.hadSession,
                 idToken: signOut.epoch >= start ? signOut.idToken : nil)
         }
-        _ = await wait { machine, waiter, _ in machine.changeAwaited(by: waiter) }
-        // A sign-in that comes in between replaces the record. If it cannot, it ends the former session.
-        await waitForStore(until: deadline) { machine in machine.isEnding || machine.isStartingSession }
+        // A sign-in that comes in between replaces the record. If it cannot, it ends the former session. Later changes
+        // may follow, so the time is limited to that of the first attempt, which has begun.
+        await waitForStore(until: time.uptime + policy.storeTimeout) { machine in
+            machine.isEnding || machine.isStartingSession
+        }
         return ended
     }
 

@@ -132,6 +132,26 @@ private final class StuckStubStore: TokenStore {
         #expect(await store.read().isEmpty)
     }
 
+    @Test("a sign-out returns in time, although a user signs in while the store hangs") func signOutThenSignIn()
+        async throws
+    {
+        let tokens = manager()
+        try await tokens.signIn(with: .fresh(1))
+        let gate = store.hang()
+        let signOut = Task { await tokens.signOut() }
+        await gate.waitForArrivals()
+        await time.waitForSleepers()
+        time.advance(by: SessionPolicy().storeTimeout - .seconds(1))
+        let epoch = tokens.signInOwner.epoch
+        let signIn = Task { try await tokens.signIn(with: .fresh(2)) }
+        while tokens.signInOwner.epoch == epoch { await Task.yield() }
+        time.advance(by: .seconds(1))
+        await signOut.value
+        gate.open()
+        _ = try await signIn.value
+        #expect(tokens.state.isSignedIn)
+    }
+
     @Test(
         "a refresh whose lock does not arrive times out, and releases the lock when it arrives") func stuckLock()
         async throws
