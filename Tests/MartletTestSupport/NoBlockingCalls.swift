@@ -25,7 +25,7 @@ package struct FoundCalls: Sendable {
     fileprivate static let shared: FoundCalls = {
         let found = FoundCalls()
         #if DEBUG
-            BlockingCalls.observer.withLock { $0 = found.add }
+            BlockingCalls.observer.withLock { $0 = BlockingCalls.Observer(report: found.add) }
         #endif
         return found
     }()

@@ -2,8 +2,17 @@
 /// pool, or under a lock, because such a thread may wait for the lock. Does nothing in release builds.
 package enum BlockingCalls {
     #if DEBUG
-        /// Receives the name of each such call, on the thread that makes it. Tests set it.
-        package static let observer = Locked<(@Sendable (_ call: String, _ isUnderLock: Bool) -> Void)?>(nil)
+        package struct Observer: Sendable {
+            /// Receives the name of each such call, on the thread that makes it.
+            let report: @Sendable (_ call: String, _ isUnderLock: Bool) -> Void
+
+            package init(report: @escaping @Sendable (_ call: String, _ isUnderLock: Bool) -> Void) {
+                self.report = report
+            }
+        }
+
+        /// Tests set it.
+        package static let observer = Locked<Observer?>(nil)
         /// The number of locks that the current thread holds.
         package static let heldLocks = ThreadNumber()
     #endif
@@ -13,7 +22,7 @@ package enum BlockingCalls {
         #if DEBUG
             let isUnderLock = heldLocks.value > 0
             guard isUnderLock || withUnsafeCurrentTask(body: { $0 != nil }) else { return }
-            observer.withLock { $0 }?("\(call)", isUnderLock)
+            observer.withLock { $0 }?.report("\(call)", isUnderLock)
         #endif
     }
 }

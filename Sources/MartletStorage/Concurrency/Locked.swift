@@ -2,6 +2,9 @@
 ///
 /// `Synchronization.Mutex` would serve, but it needs iOS 18, and ThreadSanitizer reports false races for it on Linux.
 ///
+/// A closure belongs in a structure here: without optimization, each access to a value that is a closure, or a tuple
+/// with one, wraps the closure once more, until a call of it overflows the stack.
+///
 /// `@unchecked Sendable` is right because `value` is accessed only in `withLock`, which holds the lock for
 /// the whole access. The lock is allocated once and never moves.
 ///

@@ -133,7 +133,11 @@ private final class Listener: Sendable {
     private let hasLostFolder = Locked(false)
     private let report: @Sendable () -> Void
     /// `nil` once the stream has ended: the closure holds the list of listeners, which may hold this one.
-    private let onFolderEnd: Locked<(@Sendable (Listener) -> Void)?>
+    private let folderEnd: Locked<FolderEnd?>
+
+    private struct FolderEnd {
+        let report: @Sendable (Listener) -> Void
+    }
 
     /// - Parameters:
     ///   - files: The files, all in one folder.
@@ -145,7 +149,7 @@ private final class Listener: Sendable {
     ) {
         self.files = files
         self.report = report
-        self.onFolderEnd = Locked(onFolderEnd)
+        folderEnd = Locked(FolderEnd(report: onFolderEnd))
     }
 
     /// Stops a watch that sees no more changes.
@@ -159,7 +163,7 @@ private final class Listener: Sendable {
         watch.cancel()
         hasLostFolder.withLock { $0 = true }
         report()
-        onFolderEnd.withLock { $0 }?(self)
+        folderEnd.withLock { $0 }?.report(self)
     }
 
     /// Begins the watch, unless the stream has ended. Another reader of the store may be the one that begins it, so
@@ -239,9 +243,9 @@ private final class Listener: Sendable {
             return state
         }
         // Released outside the lock.
-        _ = onFolderEnd.withLock { closure in
-            defer { closure = nil }
-            return closure
+        _ = folderEnd.withLock { folderEnd in
+            defer { folderEnd = nil }
+            return folderEnd
         }
         switch before {
         case .watching(let watch): watch.cancel()

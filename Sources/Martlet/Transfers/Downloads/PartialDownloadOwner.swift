@@ -65,9 +65,15 @@ extension SessionState {
 /// Follows the user who is signed in while a call downloads a file without a session. The response may still depend on
 /// the user's cookies, so the file must not appear for the next user.
 final class DownloadUser: Sendable {
+    private struct State {
+        var hasLeft = false
+        /// Stops to follow the user.
+        var stop: (@Sendable () -> Void)?
+    }
+
     private let tokens: TokenManager
     private let owner: CallOwner
-    private let state = Locked((hasLeft: false, stop: (@Sendable () -> Void)?.none))
+    private let state = Locked(State())
 
     init(_ tokens: TokenManager) {
         self.tokens = tokens

@@ -117,10 +117,15 @@ private final class StreamReceiver: ResponseReceiver {
 
     /// Holds the request slot until the body has been read or is released. Then the monitor's events end as well.
     private final class Exchange: Sendable {
-        private let held: Locked<(slot: RequestSlot?, finish: @Sendable () -> Void)?>
+        private struct Held {
+            let slot: RequestSlot?
+            let finish: @Sendable () -> Void
+        }
+
+        private let held: Locked<Held?>
 
         init(_ response: IncomingResponse) {
-            held = Locked((response.slot, response.finish))
+            held = Locked(Held(slot: response.slot, finish: response.finish))
         }
 
         deinit { end() }
