@@ -354,7 +354,7 @@ extension TokenManager {
     ///
     /// A refresh or a call in progress cannot restore the session, and a sign-in in progress starts none. The method
     /// returns when the store has deleted the record or the deletion has failed
-    /// (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled, but within twice the
+    /// (``SessionEvent/storeDeleteFailed(_:)``), even if the task is cancelled. It waits for the store for at most twice
     /// ``SessionPolicy/storeTimeout``. A failed deletion is retried. Called by a refresher or an automatic sign-in, it
     /// does nothing once another user has signed in.
     /// - Parameter limit: The longest time to wait for the server, for a command-line tool that exits after the

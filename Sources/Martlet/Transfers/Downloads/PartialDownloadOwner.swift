@@ -67,7 +67,7 @@ extension SessionState {
 final class DownloadUser: Sendable {
     private struct State {
         var hasLeft = false
-        /// Stops to follow the user.
+        /// Stops following the user.
         var stop: (@Sendable () -> Void)?
     }
 
