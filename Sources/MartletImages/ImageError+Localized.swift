@@ -25,7 +25,7 @@ extension ImageError: LocalizedError {
         case .file: "This picture cannot be read. Choose another one."
         case .cannotFit: "This picture cannot be made small enough. Choose another one."
         case .failed: "The picture could not be prepared. Try again."
-        case .cancelled: "The picture was not prepared because this was canceled."
+        case .cancelled: "The picture was not prepared because this was cancelled."
         }
     }
 

@@ -190,7 +190,9 @@ extension TokenManager {
             tokens.serverDate = tokens.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
             return tokens
         } catch {
-            let why = ContentCodings(response.headers).unsupportedReason ?? Redaction.redact(String(describing: error))
+            // The decoding error quotes the response itself.
+            let text = (error as? MissingTokenError)?.summary ?? String(describing: error)
+            let why = ContentCodings(response.headers).unsupportedReason ?? Redaction.redact(text)
             throw .decoding(
                 call.call, ResponseDecodingError(type: "sign-in", codingPath: "", reason: why, response: response))
         }

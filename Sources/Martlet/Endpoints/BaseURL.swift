@@ -21,6 +21,11 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral {
                 return .failure(
                     InvalidRequestError("The base URL \"\(shown)\" has a query. Move it to Endpoint.query."))
             }
+            guard !Location.hasDotSegments(location.path) else {
+                let shown = Redaction.redact(text)
+                return .failure(
+                    InvalidRequestError("The base URL \"\(shown)\" has . or .. segments. Write the path without them."))
+            }
             return .success(location)
         }
     }

@@ -163,7 +163,7 @@ package struct Location: Sendable, Hashable {
         return (scheme == "http" || scheme == "https") && path[colon...].hasPrefix("://")
     }
 
-    private static func hasDotSegments(_ path: String) -> Bool {
+    static func hasDotSegments(_ path: String) -> Bool {
         guard path.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else { return false }
         // Compare bytes: a slash with a combining accent is a Character other than a slash, but is sent as a slash.
         // Servers disagree on whether an escaped slash or a backslash is a separator, so both count; and some servers

@@ -14,8 +14,9 @@
         switch self {
         case .file(_, let reason): Redaction.redactReason(reason)
         case .digestMismatch(let expected, let actual):
-            "The digest of the file is \(actual), expected \(expected). The file is damaged, or it is a "
-                + "different file. Nothing was saved. Try again."
+            // In full, they would look like tokens and be masked.
+            "The digest of the file begins with \(actual.prefix(12)), expected \(expected.prefix(12)). The file is "
+                + "damaged, or it is a different file. Nothing was saved. Try again."
         case .noContent: "The server returned no content. An existing file was not changed."
         case .digestMissing:
             "The response has no digest to verify the file. Nothing was saved. "

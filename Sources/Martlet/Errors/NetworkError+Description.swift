@@ -1,7 +1,7 @@
 extension NetworkError: CustomStringConvertible, CustomReflectable {
     /// A message that names the call, and says why it failed and what to do next.
     public var description: String {
-        "\(call): \(explanation)" + (call.attempts > 1 ? " (\(call.attempts) attempts)" : "")
+        "\(call): \(details)" + (call.attempts > 1 ? " (\(call.attempts) attempts)" : "")
     }
 
     /// Shows only the redacted description, because an underlying error may show a secret.
@@ -11,11 +11,17 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
 
     /// A message that says why the call failed and what to do next, without naming the call: for a command-line program
     /// that names it itself. Secrets are masked. It is one line without control characters, whatever a server has sent.
+    /// The description also quotes the beginning of a body that could not be decoded.
     ///
     /// ```swift
     /// try FileHandle.standardError.write(contentsOf: Data("upload failed: \(error.explanation)\n".utf8))
     /// ```
-    public var explanation: String { message.onOneLine }
+    public var explanation: String {
+        if case .decoding(_, let error) = self { error.summary.onOneLine } else { message.onOneLine }
+    }
+
+    /// The explanation for developers, with an excerpt of a body that could not be decoded.
+    var details: String { message.onOneLine }
 
     private var message: String {
         switch self {
@@ -63,8 +69,9 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
     }
 
     private static func insecure(_ url: String, of call: CallDescription) -> String {
-        "\(url == call.url ? "the URL" : url) is not secure, so nothing was sent there. Use https, or set "
-            + "allowsInsecureHTTP of the TokenManager, or of the configuration of a client without one."
+        (url == call.url ? "the URL is" : "the server redirected to \(url), which is")
+            + " not secure, so nothing was sent there. Use https, or set allowsInsecureHTTP of the TokenManager, or of the "
+            + "configuration of a client without one."
     }
 
     /// The advice for a request that the server would carry out again.

@@ -99,8 +99,11 @@
         }
     }
 
-    /// The status code of the server's response, if the error contains one.
-    public var status: Int? { response?.status }
+    /// The status code of the server's response, if the error contains one. It is `nil` for
+    /// ``refreshFailed(_:_:_:)``, even if that contains the 401 to this call: the user is still signed in.
+    public var status: Int? {
+        if case .refreshFailed = self { nil } else { response?.status }
+    }
 
     /// Whether the call failed because its task was cancelled.
     public var isCancelled: Bool {

@@ -46,19 +46,22 @@ extension ResponseDecodingError: CustomReflectable {
 extension ResponseDecodingError: CustomStringConvertible {
     /// The requested type, where decoding failed and why, with a redacted excerpt of the response.
     public var description: String {
-        if isEncoded {
+        guard !isEncoded else { return summary }
+        let excerpt = Redaction.excerpt(of: response.body)
+        return (summary + (excerpt.isEmpty ? " Its body is empty." : " Its body starts with: \(excerpt)")).onOneLine
+    }
+
+    /// The description without the excerpt.
+    var summary: String {
+        guard !isEncoded else {
             return
                 "the response (\(response.status)) is not a valid \(type): \(Redaction.redact(reason)). Let the server "
                 + "send gzip or no coding, or read the bytes with data(for:) and decode them yourself."
         }
         // The path may contain names that the server has chosen.
         let path = codingPath.isEmpty ? "" : " at \(Redaction.redact(codingPath))"
-        let excerpt = Redaction.excerpt(of: response.body)
         // Foundation's reasons are sentences.
         let reason = Redaction.redact(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)
-        let text =
-            "the response (\(response.status)) is not a valid \(type): \(reason)\(path)."
-            + (excerpt.isEmpty ? " Its body is empty." : " Its body starts with: \(excerpt)")
-        return text.onOneLine
+        return "the response (\(response.status)) is not a valid \(type): \(reason)\(path)."
     }
 }

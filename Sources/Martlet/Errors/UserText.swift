@@ -68,7 +68,8 @@ package enum UserText: CaseIterable, Sendable {
     /// A message for an HTTP status code.
     package static func status(_ status: Int) -> UserText {
         switch status {
-        case 401, 403: notAllowed
+        case 401: signInRequired
+        case 403: notAllowed
         case 404, 410: notFound
         case 408, 504: timedOut
         case 413: tooLarge
@@ -89,7 +90,7 @@ package enum UserText: CaseIterable, Sendable {
         case .connectionLostInDoubt: "The connection was lost. \(Self.doubt)"
         case .timedOutInDoubt: "The server took too long to respond. \(Self.doubt)"
         case .serverTroubleInDoubt: "The server is having problems. \(Self.doubt)"
-        case .cancelled: "The request was canceled."
+        case .cancelled: "The request was cancelled."
         case .notSecure: "A secure connection could not be established. Nothing was sent."
         case .notUnderstood: "The app could not read the server’s response. Try again later, or update the app."
         case .appFault: "Something went wrong in the app. Try again."

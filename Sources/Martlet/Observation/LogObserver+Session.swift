@@ -47,7 +47,8 @@ extension SessionEvent {
         case .refreshInterrupted(let stamp):
             // In most cases another process is refreshing now.
             (.debug, "\(stamp) has a refresh without a result yet, of this or another process", "")
-        case .adopted(let stamp): (.info, "\(stamp) adopted from another process", "")
+        case .adopted(let stamp):
+            (.info, "\(stamp) \(stamp.rotation == 0 ? "signed in by" : "adopted from") another process", "")
         case .signedOutElsewhere(let id):
             (.info, (id.map { "\($0) " } ?? "") + "signed out by another process", "")
         case .refreshBudgetExceeded(let stamp): (.notice, "\(stamp) not refreshed, the refresh budget is used up", "")

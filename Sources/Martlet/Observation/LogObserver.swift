@@ -112,27 +112,27 @@ public final class LogObserver: NetworkObserver {
 
     private func attemptFailed(_ call: ObservedCall, _ error: NetworkError) {
         let level: Level = error.isCancelled ? .info : .notice
-        let callRecord = record(.failure(error.explanation), of: call, at: level)
+        let callRecord = record(.failure(error.details), of: call, at: level)
         let outcome = error.isCancelled ? "cancelled" : "failed"
         let time = LogLine.text(of: call.elapsed - callRecord.startedAt)
         log(
             LogLine(
                 level, call.request.method.rawValue, call.request.path ?? "",
                 "\(outcome) after \(time)" + history(of: call, callRecord),
-                note: error.isCancelled ? "" : error.explanation))
+                note: error.isCancelled ? "" : error.details))
     }
 
     /// Logs why the call failed, unless the line of its last attempt says the same.
     private func finished(_ call: ObservedCall, _ result: Result<Int, NetworkError>) {
         let logged = calls.withLock { $0.removeValue(forKey: call.id)?.logged }
         guard case .failure(let error) = result, !error.isCovered(by: logged) else { return }
-        let outcome =
-            call.attempt == 0
-            ? "not sent" : "failed after \(call.attempt) attempt\(call.attempt == 1 ? "" : "s")"
+        let attempts = " after \(call.attempt) attempt\(call.attempt == 1 ? "" : "s")"
+        let outcome = error.isCancelled ? "cancelled" : call.attempt == 0 ? "not sent" : "failed"
         log(
             LogLine(
                 error.isCancelled ? .info : .error, call.request.method.rawValue, call.request.path ?? "",
-                "\(outcome), \(LogLine.text(of: call.elapsed))", note: error.explanation))
+                "\(outcome)\(call.attempt == 0 ? "" : attempts), \(LogLine.text(of: call.elapsed))",
+                note: error.isCancelled ? "" : error.details))
     }
 
     private func waiting(_ call: ObservedCall) {
@@ -146,7 +146,7 @@ public final class LogObserver: NetworkObserver {
             LogLine(
                 error.isCancelled ? .info : .notice, call.request.method.rawValue, call.request.path ?? "",
                 "\(error.isCancelled ? "stream cancelled" : "stream broke off") after \(LogLine.text(of: call.elapsed))",
-                note: error.isCancelled ? "" : error.explanation))
+                note: error.isCancelled ? "" : error.details))
     }
 
     private func record(_ outcome: Outcome, of call: ObservedCall, at level: Level) -> CallRecord {
@@ -224,7 +224,7 @@ extension NetworkError {
             (.unauthorized, .status(let status)):
             // The line of a response that reports its failure in the body looks successful.
             response?.status == status && status >= 400
-        case (_, .failure(let text)): text == explanation
+        case (_, .failure(let text)): text == details
         default: false
         }
     }

@@ -39,7 +39,7 @@
         /// Needs the trait `AsyncHTTPClient`.
         public init(
             tls: TLSSettings? = nil, proxy: ProxySettings? = nil, allowsHTTP2: Bool = true,
-            maximumConnectionsPerHost: Int = 8, connectTimeout: Duration = .seconds(30), maximumInflation: Int = 200
+            maximumConnectionsPerHost: Int = 8, connectTimeout: Duration = .seconds(20), maximumInflation: Int = 200
         ) {}
 
         /// Needs the trait `AsyncHTTPClient`.

@@ -57,13 +57,22 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.path = path
     }
 
+    /// Whether the path is written as a path in a home folder.
+    private var isInHome: Bool { path == "~" || path.hasPrefix("~/") }
+
+    #if canImport(Darwin)
+        private static let entitlements = " or the program's entitlements"
+    #else
+        private static let entitlements = ""
+    #endif
+
     /// A message that says what went wrong, with the path, and what to do next.
     package var description: String {
         switch kind {
+        case .missing where isInHome, .missingFolder where isInHome:
+            "\"\(path)\" does not exist: only a shell expands \"~\". Give an absolute path."
         case .missing:
             "There is nothing at \"\(path)\". Check the path. The file must stay there until it has been read."
-        case .missingFolder where path == "~" || path.hasPrefix("~/"):
-            "\"\(path)\" is no path of a folder: only a shell expands \"~\". Give an absolute path."
         case .missingFolder:
             "The folder \"\(path)\" does not exist. Create it first."
         case .notFolder:
@@ -77,7 +86,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notRegular:
             "\"\(path)\" is a directory or a special file. Give the path of a regular file, or send a stream."
         case .forbidden:
-            "This program has no permission for \"\(path)\". Change the permissions or the program's entitlements."
+            "This program has no permission for \"\(path)\". Change the permissions\(Self.entitlements)."
         case .changed:
             "The size of \"\(path)\" changed while it was being sent. Send it again, or send a copy that does not "
                 + "change."

@@ -48,11 +48,14 @@
             case .file(let path, let content, let createIfMissing):
                 if let bytes = try PrivateFile(path: path).read() { return try material(content, of: bytes) }
                 if createIfMissing, creates { return try create(content, at: path) }
+                let advice =
+                    createIfMissing
+                    ? "lost, sign out and sign in again"
+                    : "lost, create a key and sign in again: (umask 077; head -c 32 /dev/urandom | base64 > \(path))"
                 throw StorageError(
                     .unreachable,
                     "there is no key file at \(path). Restore the one that the session was sealed with. If that key is "
-                        + "lost, sign out and sign in again. Unless createIfMissing is set, create a key first: "
-                        + "(umask 077; head -c 32 /dev/urandom | base64 > \(path))")
+                        + advice)
             case .systemdCredential(let name, let content):
                 return try material(content, of: credential(name, environment))
             case .mountedSecret(let path, let content):

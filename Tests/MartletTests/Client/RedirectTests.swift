@@ -40,6 +40,24 @@ import Testing
         #expect(transport.requests.map { $0.headers[name] } == ["tenant.example", nil])
     }
 
+    @Test("the error of a call that failed after a redirect names the origin of the redirect") func errorAfterRedirect()
+        async throws
+    {
+        let transport = StubTransport { request in
+            guard request.path == "/a" else { throw TransportError.cannotConnect("unknown host other.example.net") }
+            return .status(302, headers: [.location: "https://other.example.net/b"])
+        }
+        let failure = await error { try await client(transport) { $0.retry = .never }.send(Get("/a", .none)) }
+        #expect(
+            failure?.explanation.contains(
+                "(unknown host other.example.net, after a redirect to https://other.example.net)") == true)
+        let insecure = StubTransport { _ in .status(302, headers: [.location: "http://other.example.net/b"]) }
+        let refusal = await error { try await client(insecure).send(Get("/a", .none)) }
+        #expect(
+            refusal?.explanation.hasPrefix("the server redirected to http://other.example.net/b, which is not secure")
+                == true)
+    }
+
     private struct Watch: NetworkObserver {
         let log: Log
 
@@ -157,7 +175,7 @@ import Testing
 
     @Test("C33: a redirect from https to http is refused") func downgrade() async throws {
         let transport = StubTransport { _ in .status(301, headers: [.location: "http://api.example.com/a"]) }
-        let failure = await error { try await client(transport).send(Get("/a", .none)) }
+        let failure = await error { try await client(transport) { $0.retry = .never }.send(Get("/a", .none)) }
         guard case .insecureURL = failure else {
             Issue.record("\(String(describing: failure))")
             return

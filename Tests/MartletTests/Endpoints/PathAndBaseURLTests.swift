@@ -120,7 +120,8 @@ struct BaseURLTests {
             "https://u@h", "https://u:p@h", "https://:p@h", "https://@h", "https://h/?q", "https://h?", "javascript:1",
             "https://exa mple.com", "https://h\r\nx", "https://[::1", "https://h%0d", "https://a\"b",
             "https://h\\@evil.example", "https://bücher.example\u{0}", "https://[zz]", "https://[]", "https://[1]",
-            "https://b%C3%BC.example", "https://bücher.example",
+            "https://b%C3%BC.example", "https://bücher.example", "https://h/..", "https://h/v1/../v2",
+            "https://h/%2E%2e/a",
         ])
     func refused(text: String) throws {
         let base = BaseURL(text)

@@ -227,6 +227,31 @@ struct LocalizedErrorTests {
         }
     }
 
+    @Test("an explanation does not quote the body that a description quotes") func excerpt() {
+        let response = ServerResponse(head: HTTPResponse(status: .ok), body: Data(#"{"name":"Ada"}"#.utf8))
+        let error = NetworkError.decoding(
+            Self.call,
+            ResponseDecodingError(type: "User", codingPath: "id", reason: "It is missing.", response: response))
+        #expect(error.explanation == "the response (200) is not a valid User: It is missing at id.")
+        #expect(error.description.contains(#" It is missing at id. Its body starts with: {"name":"Ada"}"#))
+    }
+
+    @Test("a failed refresh has no status, because the user is still signed in") func refreshStatus() {
+        let rejection = ServerResponse(head: HTTPResponse(status: .unauthorized), body: Data())
+        let failure = RefreshError(.status(503), description: "503")
+        let error = NetworkError.refreshFailed(Self.call, failure, rejection)
+        #expect(error.status == nil && error.response == rejection)
+        #expect(NetworkError.sessionExpired(Self.call, .noRefreshToken, rejection).status == 401)
+    }
+
+    @Test("an error about a digest shows enough of both digests to tell them apart") func digests() {
+        let digests = ["3f", "a0"].map { String(repeating: $0, count: 32) }
+        let error = DownloadError.digestMismatch(expected: digests[0], actual: digests[1])
+        let text = NetworkError.downloadFailed(Self.call, error).description
+        #expect(text.contains("begins with a0a0a0a0a0a0, expected 3f3f3f3f3f3f. The file is damaged"))
+        #expect(Redaction.redact(text) == text)
+    }
+
     @Test("a status that may not come again says to try again later", arguments: [429, 500, 502, 503, 504])
     func later(status: Int) {
         let call = CallDescription(method: "GET", url: "https://api.example.com/orders", attempts: 1)

@@ -20,7 +20,7 @@ import Testing
         ),
         (.connectionLost(call, reason: "ECONNRESET"), "The connection was lost. Try again."),
         (.timedOut(call, after: .seconds(30)), "The server took too long to respond. Try again."),
-        (.cancelled(call), "The request was canceled."),
+        (.cancelled(call), "The request was cancelled."),
         (.tlsFailed(call, reason: "expired"), "A secure connection could not be established. Nothing was sent."),
         (
             .invalidRequest(call, reason: "a bad path"),
@@ -52,6 +52,7 @@ import Testing
         (.unacceptableStatus(call, response(429)), "There were too many requests. Wait a moment and try again."),
         (.unacceptableStatus(call, response(504)), "The server took too long to respond. Try again."),
         (.unacceptableStatus(call, response(500)), "The server is having problems. Try again later."),
+        (.unauthorized(call, response(401)), "Sign in to continue."),
         (.unauthorized(call, response(403)), "You do not have permission to do this."),
         (
             .api(

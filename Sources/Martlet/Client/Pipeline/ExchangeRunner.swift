@@ -200,6 +200,7 @@ struct Exchange {
             if mustNotRepeat(call), (error as? TransportError)?.sentNothing == true {
                 throw TransportError.connectionLost("the server of a redirect could not be reached: \(error)")
             }
+            if redirects > 0, let error = error as? TransportError { throw error.afterRedirect(to: origin) }
             guard case .interceptorFailed(let call, let error) = ExchangeRunner.wrap(error, call: call.context.call)
             else { throw error }
             throw NetworkError.transport(call, error)
@@ -306,6 +307,18 @@ extension CallState {
 }
 
 extension TransportError {
+    /// The same error, whose reason names the origin that a redirect led to.
+    fileprivate func afterRedirect(to origin: Origin) -> TransportError {
+        let place = "after a redirect to \(origin)"
+        return switch self {
+        case .cannotConnect(let why): .cannotConnect("\(why), \(place)")
+        case .connectionLost(let why): .connectionLost("\(why), \(place)")
+        case .tlsFailed(let why): .tlsFailed("\(why), \(place)")
+        case .invalidResponse(let why): .invalidResponse("\(why), \(place)")
+        case .offline, .timedOut, .invalidRequest, .bodyFailed: self
+        }
+    }
+
     /// Whether no byte of the request has left the device.
     fileprivate var sentNothing: Bool {
         switch self {

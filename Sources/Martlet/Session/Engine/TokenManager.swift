@@ -460,13 +460,20 @@ extension TokenManager {
     /// A call may start a refresh ahead of time and not wait for it, because its token is still valid. If the process
     /// exits after the server has replaced the refresh token and before the new one is stored, a strict server ends the
     /// session.
+    ///
+    /// A cancelled task waits as well, so that a program can call it after an interrupt.
     /// - Parameter limit: The longest wait. The default is 30 s.
-    /// - Returns: Whether nothing is left to do. It is `false` if a refresh has not ended within the limit, if the
-    ///   store cannot be written (``SignedInSession/isSaved``), or if the task is cancelled.
+    /// - Returns: Whether nothing is left to do. It is `false` if a refresh has not ended within the limit, or if the
+    ///   store cannot be written (``SignedInSession/isSaved``).
     @discardableResult
     public func finishPendingWork(within limit: Duration = .seconds(30)) async -> Bool {
         // A refresher must not wait for itself.
         guard !isRefreshingHere else { return false }
+        // A task of its own is not cancelled with the caller.
+        return await Task { await endPendingWork(within: limit) }.value
+    }
+
+    private func endPendingWork(within limit: Duration) async -> Bool {
         let result = await storeLimits.run(within: limit) { [self] in
             var last: Task<Void, Never>?
             while true {

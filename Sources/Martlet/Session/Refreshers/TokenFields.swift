@@ -70,7 +70,7 @@ public struct TokenFields: Sendable, Hashable {
     public func tokens(from response: ServerResponse) throws -> Tokens {
         guard let json = JSONValue(salvaging: response.body) else {
             if let tokens = tokens(fromHeadersOf: response) { return tokens }
-            throw MissingTokenError(description: "the response is not JSON: \(response)")
+            throw MissingTokenError("the response is not JSON", response)
         }
         let candidates = candidates(in: json)
         for object in candidates {
@@ -91,8 +91,8 @@ public struct TokenFields: Sendable, Hashable {
         }
         if let tokens = tokens(fromHeadersOf: response) { return tokens }
         throw MissingTokenError(
-            description: "none of the fields \(accessToken.joined(separator: ", ")) is in the response \(response). "
-                + "If the server has other names, pass TokenFields")
+            "none of the fields \(accessToken.joined(separator: ", ")) is in the response", response,
+            advice: "If the server has other names, pass TokenFields")
     }
 
     /// The objects that may contain the tokens. A container may be nested in another one.
@@ -139,5 +139,14 @@ public struct TokenFields: Sendable, Hashable {
 
 /// A response contains no access token.
 struct MissingTokenError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason and the advice, without the response.
+    let summary: String
+    /// The reason with the response, and the advice.
     let description: String
+
+    fileprivate init(_ reason: String, _ response: ServerResponse, advice: String? = nil) {
+        let advice = advice.map { ". \($0)" } ?? ""
+        self.summary = reason + advice
+        self.description = "\(reason): \(response)\(advice)"
+    }
 }

@@ -160,7 +160,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 // Without a minimum, a server that sets a delay of zero and closes at once would cause a tight loop.
                 let first = Swift.max(delay, Self.minimumDelay)
                 let longer = Swift.min(first * (1 << Swift.min(failures, 20)), Self.maximumDelay)
-                try await wait(until: time.uptime + Swift.max(first, longer, pause), time)
+                do {
+                    try await wait(until: time.uptime + Swift.max(first, longer, pause), time)
+                } catch let error as SessionError where error != .cancelled {
+                    let failure = NetworkError(error, for: events.call)
+                    events.client.pipeline.reportRefusal(failure)
+                    throw failure
+                }
             }
             pause = .zero
             hasConnected = true

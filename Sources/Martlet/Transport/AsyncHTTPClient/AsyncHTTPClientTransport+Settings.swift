@@ -13,7 +13,8 @@
             var proxies: ProxyRules?
             var allowsHTTP2 = true
             var maximumConnectionsPerHost = 8
-            var connectTimeout = Duration.seconds(30)
+            /// Less than the default of ``NetworkConfig/timeout``, so that a call that finds no connection says so.
+            var connectTimeout = Duration.seconds(20)
             var maximumInflation = 200
             private var tlsConfiguration = TLSConfiguration.martlet
 

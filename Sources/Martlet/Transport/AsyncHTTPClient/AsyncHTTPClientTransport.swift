@@ -49,7 +49,7 @@
         public convenience init(
             allowsHTTP2: Bool = true,
             maximumConnectionsPerHost: Int = 8,
-            connectTimeout: Duration = .seconds(30),
+            connectTimeout: Duration = .seconds(20),
             maximumInflation: Int = 200
         ) {
             var settings = Settings()
@@ -74,7 +74,7 @@
             proxy: ProxySettings? = nil,
             allowsHTTP2: Bool = true,
             maximumConnectionsPerHost: Int = 8,
-            connectTimeout: Duration = .seconds(30),
+            connectTimeout: Duration = .seconds(20),
             maximumInflation: Int = 200
         ) throws(TransportSettingsError) {
             var settings = try Settings(tls, proxy)

@@ -117,7 +117,7 @@ import Testing
         response.open()
     }
 
-    @Test("returns at once if there is nothing to do, and false after its limit or if the task is cancelled")
+    @Test("returns at once if there is nothing to do, and false after its limit")
     func limits() async throws {
         let response = Gate()
         let app = try await Self.app(holding: response)
@@ -129,10 +129,25 @@ import Testing
         await app.time.waitForSleepers(sleepers + 1)
         app.time.advance(by: .seconds(5))
         #expect(await !late.value)
-        let (cancelled, _) = Self.finish(app)
-        cancelled.cancel()
-        #expect(await !cancelled.value)
         response.open()
         #expect(await app.tokens.finishPendingWork())
+    }
+
+    @Test("a cancelled task waits as well") func cancelled() async throws {
+        let response = Gate()
+        let app = try await Self.app(holding: response)
+        let idle = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await app.tokens.finishPendingWork()
+        }
+        #expect(await idle.value)
+        #expect(await app.call().isSuccess)
+        await response.waitForArrivals()
+        let (finish, hasReturned) = Self.finish(app)
+        finish.cancel()
+        for _ in 0..<200 { await Task.yield() }
+        #expect(!hasReturned.withLock { $0 })
+        response.open()
+        #expect(await finish.value)
     }
 }

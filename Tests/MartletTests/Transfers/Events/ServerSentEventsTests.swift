@@ -369,6 +369,41 @@ import Testing
         }
     }
 
+    private struct Endings: NetworkObserver {
+        let errors = Locked<[NetworkError]>([])
+
+        func observe(_ event: CallEvent) {
+            if case .finished(_, .failure(let error)) = event { errors.withLock { $0.append(error) } }
+        }
+    }
+
+    @Test("observers hear why a stream ends while it waits for the next connection") func endsWhileWaiting()
+        async throws
+    {
+        let endings = Endings()
+        let app = try await App.signedIn { $0.observers = [endings] }
+        app.backend.beforeCall { _ in stream("data: one\n\n") }
+        let waits = Gate()
+        let reading = Task {
+            await error {
+                let events = app.client.serverSentEvents(from: Get("/news")) { _ in waits.open() }
+                for try await _ in events {}
+            }
+        }
+        await waits.pass()
+        await app.tokens.signOut()
+        let failure = await reading.value
+        guard case .signInRequired = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(endings.errors.withLock { $0.count } == 1)
+        guard case .sessionChanged = endings.errors.withLock({ $0.last }) else {
+            Issue.record("the observers have not heard the end of the session")
+            return
+        }
+    }
+
     @Test("a cancelled task stops waiting for the next connection") func cancelled() async throws {
         let time = ManualTimeSource()
         let client = client(StubTransport { _ in stream("data: one\n\n") }) { $0.time = time }
