@@ -265,6 +265,25 @@ struct BackgroundReplayTests {
         await second.value
     }
 
+    @Test("a report that comes before its handler counts for that handler, and for no other") func earlyReport()
+        async throws
+    {
+        let events = HandledEvents()
+        events.report()
+        let isDone = Locked(false)
+        let first = Task {
+            await events.wait()
+            isDone.withLock { $0 = true }
+        }
+        while !events.isWaiting, !isDone.withLock({ $0 }) { await Task.yield() }
+        try #require(!events.isWaiting)
+        let second = Task { await events.wait() }
+        while !events.isWaiting { await Task.yield() }
+        events.report()
+        await first.value
+        await second.value
+    }
+
     @Test("events that are delivered before the completion handler is there are handled too") func early() async throws
     {
         try await TransferWorld.with { world in

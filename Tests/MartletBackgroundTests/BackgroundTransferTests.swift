@@ -6,6 +6,7 @@ import Testing
 
 @testable import Martlet
 @testable import MartletBackground
+@testable import MartletStorage
 
 @Suite("A transfer in the background", .noBlockingCalls, .timeLimit(.minutes(10))) struct BackgroundTransferTests {
     @Test("a body in memory is sent from a private file, which is deleted after the end") func body() async throws {
@@ -26,6 +27,22 @@ import Testing
             await transfers.remove(id)
             #expect(world.names == [])
             #expect(try await transfers.transfers == [])
+        }
+    }
+
+    @Test("an app that was launched while its list could not be read works once it can be read")
+    func lockedLaunch() async throws {
+        try await TransferWorld.with { world in
+            let call = Call<NoContent>.post("/films", .text("the wing"))
+            let former = try await world.launch(world.signedIn(id: SessionID(rawValue: "A"))).upload(call)
+            var transfers: BackgroundTransfers?
+            try await SystemFaults.inject(["open": EPERM], in: world.folder) {
+                transfers = try await world.launch(world.signedIn(id: SessionID(rawValue: "A")))
+                await #expect(throws: StorageError.self) { try await transfers?.transfers }
+            }
+            #expect(try await transfers?.transfers.map(\.id) == [former])
+            let next = try await transfers?.upload(call)
+            #expect(try await transfers?.transfers.count { [former, next].contains($0.id) } == 2)
         }
     }
 
