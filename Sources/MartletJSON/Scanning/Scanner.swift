@@ -51,7 +51,7 @@ struct Scanner {
     }
 
     mutating func scan() throws(MalformedDocument) {
-        // The properties of a local copy stay in registers, which takes a quarter less time.
+        // The properties of a local copy stay in registers, which takes a quarter fewer instructions.
         var copy = self
         defer { self = copy }
         try copy.scanDocument()

@@ -56,28 +56,6 @@ extension TransportContract {
             await silent.stop()
         }
 
-        @Test("a call whose time limit ends before there is a connection has sent no request") func noConnection()
-            async throws
-        {
-            let hasFailed = Signal()
-            let silent = try await WireServer.start { _ in await hasFailed.wait() }
-            let transport = AsyncHTTPClientTransport()
-            var config = NetworkConfig()
-            config.timeout = .milliseconds(50)
-            config.retry = .never
-            let client = NetworkClient(
-                baseURL: BaseURL("https://127.0.0.1:\(silent.port)"), config: config, transport: transport)
-            do {
-                try await client.send(Call<NoContent>.post("/"))
-                Issue.record("the call did not fail")
-            } catch .cannotConnect(_, let reason) {
-                #expect(reason == "no connection within the time limit")
-            }
-            hasFailed.fire()
-            try await transport.shutdown()
-            await silent.stop()
-        }
-
         @Test(
             arguments: TransportKind.allCases,
             ["ftp://x/", "http://a@b/", "http://a b/", "http:///x", "http://a/ b", "http://a*"])

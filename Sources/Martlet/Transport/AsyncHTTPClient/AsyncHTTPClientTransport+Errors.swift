@@ -68,7 +68,7 @@
         }
 
         /// No byte of the request has left this device.
-        static let noConnection = TransportError.cannotConnect("no connection within the time limit")
+        private static let noConnection = TransportError.cannotConnect("no connection within the time limit")
 
         private static func client(_ error: HTTPClientError) -> TransportError {
             switch error {

@@ -38,7 +38,6 @@
                 return TransportResponse(
                     head: head, body: received.isTooLarge ? .tooLarge : .bytes(Data(received: received.body)))
             } catch let error as DeadlineError {
-                guard exchange.isSent else { throw TransportError.noConnection }
                 throw error
             } catch {
                 throw TransportError.reason(
