@@ -73,6 +73,8 @@ def blocks_of(document):
             end = next(at for at in range(index + 1, len(lines)) if lines[at].rstrip().endswith("-->"))
             hidden_line = index + 2
             hidden = "\n".join(lines[index + 1 : end + 1]).rstrip().removesuffix("-->").rstrip()
+            if directive := next((at for at in range(index + 1, end) if lines[at].lstrip().startswith("@")), None):
+                sys.exit(f"{shown(document)}:{directive + 1}: DocC reads this line as a directive, even in a comment.")
             index = end
         elif match := re.fullmatch(r"<!-- compile: (\w+)(?:, (.+))? -->", line):
             mode = match[1]
