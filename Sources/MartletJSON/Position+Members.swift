@@ -7,14 +7,31 @@
 extension Position {
     /// The value of a key; ``Tape/absent`` if the object does not have it.
     ///
-    /// The search starts at the key that the last search has found, because types usually ask in the order of the
-    /// document. Objects that could have a key twice, or a key outside plain ASCII, have a dictionary instead.
+    /// The key after the last one found comes first, because types usually ask in the order of the document. Objects
+    /// that could have a key twice, or a key outside plain ASCII, have a dictionary instead.
     func find(_ name: String) -> UInt32 {
         if let members { return members[name] ?? Tape.absent }
+        if let found = name.utf8.withContiguousStorageIfAvailable(findNext), found != Tape.absent { return found }
+        return search(name)
+    }
+
+    /// The value of the next key, if it has the name.
+    @inline(__always)
+    private func findNext(_ name: UnsafeBufferPointer<UInt8>) -> UInt32 {
+        let key = nextKey
+        guard let bytes = name.baseAddress, key < document.end(value),
+            KeyWord.isPlain(document.tape[Int(key) + 1], length: name.count),
+            areEqual(document.bytes + Int(document.tape[Int(key)]) + 1, bytes, name.count)
+        else { return Tape.absent }
+        return found(key)
+    }
+
+    @inline(never)
+    private func search(_ name: String) -> UInt32 {
         var name = name
         let (found, isASCII) = name.withUTF8 { text -> (UInt32, Bool) in
-            guard let bytes = text.baseAddress else { return (find(document.bytes, 0), true) }
-            let found = find(bytes, text.count)
+            guard let bytes = text.baseAddress else { return (search(document.bytes, 0), true) }
+            let found = search(bytes, text.count)
             return (found, found != Tape.absent || text.allSatisfy { $0 < 0x80 })
         }
         if found != Tape.absent || isASCII { return found }
@@ -24,28 +41,30 @@ extension Position {
     }
 
     @inline(__always)
-    private func find(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> UInt32 {
+    private func search(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> UInt32 {
         let document = document
         let tape = document.tape
         let word = KeyWord.make(bytes, count, kind: TextKind.plain)
         let end = document.end(value)
-        var key = cursor
+        var key = lastKey
         while key < end {
-            if tape[Int(key) + 1] == word, isEqual(key, bytes, count) {
-                cursor = key
-                return key + 2
-            }
+            if tape[Int(key) + 1] == word, isEqual(key, bytes, count) { return found(key) }
             key = document.index(after: key + 2)
         }
         key = value + 2
-        while key < cursor {
-            if tape[Int(key) + 1] == word, isEqual(key, bytes, count) {
-                cursor = key
-                return key + 2
-            }
+        while key < lastKey {
+            if tape[Int(key) + 1] == word, isEqual(key, bytes, count) { return found(key) }
             key = document.index(after: key + 2)
         }
         return Tape.absent
+    }
+
+    /// The value of a key. The next search begins there.
+    @inline(__always)
+    private func found(_ key: UInt32) -> UInt32 {
+        lastKey = key
+        nextKey = document.index(after: key + 2)
+        return key + 2
     }
 
     @inline(__always)

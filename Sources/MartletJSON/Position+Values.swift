@@ -90,16 +90,17 @@ extension Position {
 
     @inline(__always)
     private func decodeOther<Value: Decodable>(_ type: Value.Type, _ value: UInt32, _ step: Step) throws -> Value {
-        if document.strategies.convertsKeys, let result = try dictionary(type, value, step) { return result }
+        // No `Value?` here: the lookup of its metadata would take as long as reading three numbers.
+        if let collection = document.collection(type, value) { return try decode(collection, value, step) }
         if case .none = step { return try Value(from: self) }
         return try withChild(value, step) { try Value(from: $0) }
     }
 
-    /// A dictionary with strings as keys; `nil` for every other type.
     @inline(never)
-    private func dictionary<Value>(_ type: Value.Type, _ value: UInt32, _ step: Step) throws -> Value? {
-        guard let dictionary = type as? any StringDictionary.Type else { return nil }
-        return try dictionary.decode(self, value, step) as? Value
+    private func decode<Value>(_ type: any JSONCollection.Type, _ value: UInt32, _ step: Step) throws -> Value {
+        // The type is that of `Value`.
+        func cast<Result>(_ result: Result) -> Value { unsafeBitCast(result, to: Value.self) }
+        return cast(try type.decode(self, value, step))
     }
 
     @inline(__always)
@@ -109,35 +110,46 @@ extension Position {
 
     /// Decodes an array without a container.
     @inline(__always)
-    private func array<Element>(
+    fileprivate func array<Element>(
         _ value: UInt32, _ step: Step, _ read: (_ child: Position, _ value: UInt32, _ index: Int) throws -> Element
     ) throws -> [Element] {
         try withChild(value, step) { child in
             guard document.firstByte(value) == Byte.openBracket else {
                 throw child.notAContainer([Any].self, "unkeyed")
             }
-            var elements: [Element] = []
-            elements.reserveCapacity(document.count(value))
-            let end = document.end(value)
-            var next = value + 2
-            while next != end {
-                elements.append(try read(child, next, elements.count))
-                next = document.index(after: next)
+            // `append` would look up the metadata of the array for each element of a type that is not known here.
+            return try Array(unsafeUninitializedCapacity: document.count(value)) { elements, count in
+                let end = document.end(value)
+                var next = value + 2
+                while next != end {
+                    elements.initializeElement(at: count, to: try read(child, next, count))
+                    count += 1
+                    next = document.index(after: next)
+                }
             }
-            return elements
         }
     }
 }
 
-/// Dictionaries with strings as keys. A key strategy leaves their keys alone.
-private protocol StringDictionary {
+/// A collection that the decoder reads without a container of its own.
+protocol JSONCollection {
     static func decode(_ position: Position, _ value: UInt32, _ step: Position.Step) throws -> Self
 }
 
-extension Dictionary: StringDictionary where Key == String, Value: Decodable {
-    fileprivate static func decode(
-        _ position: Position, _ value: UInt32, _ step: Position.Step
-    ) throws -> [String: Value] {
+/// Arrays of every type that can be decoded.
+protocol JSONArray: JSONCollection {}
+
+extension Array: JSONCollection, JSONArray where Element: Decodable {
+    static func decode(_ position: Position, _ value: UInt32, _ step: Position.Step) throws -> [Element] {
+        try position.array(value, step) { try $0.decode(Element.self, $1, .element($2)) }
+    }
+}
+
+/// Dictionaries with strings as keys. A key strategy leaves their keys alone.
+protocol StringDictionary: JSONCollection {}
+
+extension Dictionary: JSONCollection, StringDictionary where Key == String, Value: Decodable {
+    static func decode(_ position: Position, _ value: UInt32, _ step: Position.Step) throws -> [String: Value] {
         let document = position.document
         if document.isNull(value) { throw position.missing([String: Any].self, step) }
         guard document.firstByte(value) == Byte.openBrace else {

@@ -16,7 +16,9 @@ final class Position: Decoder {
     /// Whether a container was requested directly, without a decoder of its own.
     private(set) var isNested = false
     /// The index on the tape of the key that the last lookup found; at first, that of the object's first key.
-    @exclusivity(unchecked) var cursor: UInt32
+    @exclusivity(unchecked) var lastKey: UInt32
+    /// The index of the key after it; at first, that of the object's first key, too.
+    @exclusivity(unchecked) var nextKey: UInt32
     /// The values of an object by key; `nil` if the bytes of its keys can be compared instead. They cannot if a key may
     /// occur twice, is outside plain ASCII, or is converted.
     @exclusivity(unchecked) var members: [String: UInt32]?
@@ -33,7 +35,8 @@ final class Position: Decoder {
         self.value = value
         self.parent = parent
         self.step = step
-        cursor = value &+ 2
+        lastKey = value &+ 2
+        nextKey = lastKey
     }
 
     // MARK: - Children
@@ -47,7 +50,8 @@ final class Position: Decoder {
         spare.value = value
         spare.parent = self
         spare.step = step
-        spare.cursor = value &+ 2
+        spare.lastKey = value &+ 2
+        spare.nextKey = value &+ 2
         return spare
     }
 

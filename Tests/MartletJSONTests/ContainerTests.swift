@@ -164,6 +164,25 @@ struct ContainerTests {
         #expect(try decode(Level.self, json).depth == 512)
     }
 
+    @Test("release the elements before one that cannot be decoded")
+    func releasedElements() throws {
+        final class Element: Decodable {
+            nonisolated(unsafe) static var count = 0
+
+            init(from decoder: any Decoder) throws {
+                // An initializer that throws calls `deinit`, too.
+                Self.count += 1
+                _ = try decoder.singleValueContainer().decode(Int.self)
+            }
+
+            deinit { Self.count -= 1 }
+        }
+        #expect(throws: DecodingError.self) { try decode([[Element]].self, "[[1,2],[3,4,null,5]]") }
+        #expect(Element.count == 0)
+        #expect(try decode([[Element]].self, "[[1,2],[3]]").map(\.count) == [2, 1])
+        #expect(Element.count == 0)
+    }
+
     @Test("pass the user's information to types")
     func userInfo() throws {
         struct Informed: Decodable {

@@ -18,6 +18,8 @@ final class Document {
     let userInfo: [CodingUserInfoKey: Any]
     /// A position that is no longer used, for the next value.
     @exclusivity(unchecked) var spare: Position?
+    /// The last type that was asked for where the document has an array.
+    @exclusivity(unchecked) private var lastArray: (type: ObjectIdentifier, array: (any JSONArray.Type)?)?
     /// Converted keys, so that the same key of many objects is converted once.
     var convertedKeys: [String: String] = [:]
 
@@ -75,6 +77,22 @@ final class Document {
     /// The index after the last member of an array or object.
     @inline(__always)
     func end(_ index: UInt32) -> UInt32 { tape[Int(index) + 1] & Tape.endMask }
+
+    /// The type, if it is a collection that the decoder reads itself.
+    @inline(__always)
+    func collection(_ type: Any.Type, _ value: UInt32) -> (any JSONCollection.Type)? {
+        if strategies.convertsKeys, let dictionary = type as? any StringDictionary.Type { return dictionary }
+        return firstByte(value) == Byte.openBracket ? array(type) : nil
+    }
+
+    /// The type, if it is an array. The cast takes longer than reading a small value, so equal types in a row need one.
+    @inline(never)
+    private func array(_ type: Any.Type) -> (any JSONArray.Type)? {
+        if let lastArray, lastArray.type == ObjectIdentifier(type) { return lastArray.array }
+        let array = type as? any JSONArray.Type
+        lastArray = (ObjectIdentifier(type), array)
+        return array
+    }
 
     /// The number of elements of an array.
     func count(_ index: UInt32) -> Int {

@@ -62,13 +62,14 @@ struct Scanner {
         let levels = UnsafeMutablePointer<Level>.allocate(capacity: Tape.maxDepth)
         defer { levels.deallocate() }
         var depth = 0
+        var isObject = false
         var expected = Expected.value
         while true {
             let byte = try nextByte()
             if count + 2 > capacity { grow() }
             switch expected {
             case .value:
-                expected = try scanValue(byte, levels, &depth)
+                expected = try scanValue(byte, levels, &depth, &isObject)
             case .firstKey where byte == Byte.closeBrace:
                 expected = .end
             case .firstKey, .key:
@@ -82,7 +83,7 @@ struct Scanner {
                 next += 1
                 expected = .value
             case .end:
-                expected = try scanSeparator(byte, levels, &depth)
+                expected = try scanSeparator(byte, levels, &depth, &isObject)
             }
             if depth == 0, expected == .end { return try scanEnd() }
         }
@@ -91,7 +92,7 @@ struct Scanner {
     /// Scans a scalar, or the beginning of an object or array.
     @inline(__always)
     private mutating func scanValue(
-        _ byte: UInt8, _ levels: UnsafeMutablePointer<Level>, _ depth: inout Int
+        _ byte: UInt8, _ levels: UnsafeMutablePointer<Level>, _ depth: inout Int, _ isObject: inout Bool
     ) throws(MalformedDocument) -> Expected {
         switch byte {
         case Byte.quote:
@@ -104,7 +105,8 @@ struct Scanner {
             depth += 1
             write(offset, 0)
             next += 1
-            if byte == Byte.openBrace { return .firstKey }
+            isObject = byte == Byte.openBrace
+            if isObject { return .firstKey }
             return try nextByte() == Byte.closeBracket ? .end : .value
         case Byte.t: try scanLiteral(0x6575_7274, 4)
         case Byte.f: try scanLiteral(0x6573_6C61, 5)
@@ -121,18 +123,17 @@ struct Scanner {
     /// value.
     @inline(__always)
     private mutating func scanSeparator(
-        _ byte: UInt8, _ levels: UnsafeMutablePointer<Level>, _ depth: inout Int
+        _ byte: UInt8, _ levels: UnsafeMutablePointer<Level>, _ depth: inout Int, _ isObject: inout Bool
     ) throws(MalformedDocument) -> Expected {
-        let level = levels[depth - 1]
-        let isObject = start[Int(tape[Int(level.index)])] == Byte.openBrace
         if byte == Byte.comma {
             next += 1
             return isObject ? .key : .value
         }
         guard byte == (isObject ? Byte.closeBrace : Byte.closeBracket) else { throw failure }
         next += 1
-        tape[Int(level.index) + 1] = UInt32(truncatingIfNeeded: count) | level.flags
         depth -= 1
+        tape[Int(levels[depth].index) + 1] = UInt32(truncatingIfNeeded: count) | levels[depth].flags
+        if depth > 0 { isObject = start[Int(tape[Int(levels[depth - 1].index)])] == Byte.openBrace }
         return .end
     }
 

@@ -50,6 +50,12 @@ enum KeyWord {
         hash(bytes, count) << 10 | UInt32(truncatingIfNeeded: min(count, longLength)) << 2 | kind
     }
 
+    /// Whether a key is plain, has the length, and is not long.
+    @inline(__always)
+    static func isPlain(_ word: UInt32, length: Int) -> Bool {
+        word & 0x3FF == UInt32(truncatingIfNeeded: length) << 2 | TextKind.plain && length < longLength
+    }
+
     @inline(__always)
     static func length(_ word: UInt32) -> Int { Int(word >> 2 & 0xFF) }
 

@@ -91,6 +91,8 @@ import Testing
         time.advance(by: .seconds(3599))
         _ = await events.first { if case .refreshFailed = $0 { true } else { false } }
         await network.waitForSubscribers()
+        // Nothing but the task that keeps the token fresh sleeps that long: for the backoff.
+        await time.waitForSleepers(1, for: .seconds(31))
         network.setConnected(false)
         network.setConnected(true)
         // The backoff lasts longer than a second, which is the shortest time between two attempts.
