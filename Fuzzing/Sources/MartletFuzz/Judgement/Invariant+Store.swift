@@ -174,10 +174,12 @@ extension Facts {
     }
 
     /// The position at which the clock gave a sign-in or sign-out its place in the order. If the process could not
-    /// store its former sign-ins, that is the one of the first of them.
+    /// store its former sign-in, or if the clock has been set back since, the place is the next one after that sign-in.
     private func clockReading(of call: Call) -> Int {
-        guard let former = formerSignIn(before: call), isStoredLate(former) else { return call.position }
-        return clockReading(of: former)
+        guard let former = formerSignIn(before: call) else { return call.position }
+        let reading = clockReading(of: former)
+        let isSetBack = setbacks.contains { reading < $0 && $0 < call.position }
+        return isSetBack || isStoredLate(former) ? reading : call.position
     }
 
     /// The last sign-in of a process that got tokens before another call.

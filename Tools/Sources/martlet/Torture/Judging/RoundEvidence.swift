@@ -275,7 +275,8 @@ struct RoundEvidence: Sendable {
             let limit: Duration = isBlind ? .seconds(9) : .seconds(4)
             guard report.wait > limit else { return nil }
             return Violation(
-                \.lateNotices, "\(worker) noticed the end of \(short) only after \(report.wait.readable)",
+                \.lateNotices,
+                "\(worker) noticed the end of \(short) only after \(report.wait.readable), and is \(report.state)",
                 explainedBy: limit / 2)
         }
     }

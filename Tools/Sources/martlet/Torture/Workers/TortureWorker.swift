@@ -115,18 +115,21 @@ struct TortureWorker: Sendable {
         if makesCall { _ = try? await client.send(NumberedProfile(number: 0)) }
         let limit = configuration.timeout / 3
         var state = await waitForState(atMost: limit) { $0 != .signedIn(session: session) }
+        var wait = start.duration(to: .now)
         // The worker may not have noticed the session yet, and still show the end of the one before. One that cannot
-        // watch the record checks it every five seconds.
-        if isSignOut, state != .signedIn(session: session) {
+        // watch the record checks it every five seconds. A session that was lost before the sign-out stays lost.
+        if isSignOut, !hasSeen(session) {
             let isBlind = configuration.conditions.watchLimit != nil
             state = await waitForState(atMost: isBlind ? .seconds(6) : limit) { $0 == .signedOut }
+            if state == .signedOut { wait = start.duration(to: .now) }
         }
-        let wait = start.duration(to: .now)
         if state != .signedIn(session: session) { await content.readAfterEnd() }
         return EndReport(
-            state: state, hasSeenSession: seen.withLockedValue { $0 } == session, wait: wait,
+            state: state, hasSeenSession: hasSeen(session), wait: wait,
             watchFailures: watchFailures.withLockedValue { $0 }, content: content.take(), lateness: meter.take())
     }
+
+    private func hasSeen(_ session: String) -> Bool { seen.withLockedValue { $0 } == session }
 
     private func waitForState(
         atMost limit: Duration, _ isAwaited: @escaping @Sendable (WorkerState) -> Bool
