@@ -69,7 +69,10 @@ BENCH_BUILD := $(if $(filter .build,$(TOOLS_BUILD)),.build,Benchmarks/.build)
 # ThreadSanitizer needs objects of its own. CI runs only the suites whose tests run tasks, threads or processes at the
 # same time.
 TSAN_BUILD := --sanitize=thread $(BUILD_OPTIONS)
-TSAN_TEST := swift test $(TSAN_BUILD) --disable-default-traits --scratch-path .build/tsan
+# If all tests began at once, each would take as long as all of them, and a slow machine would exceed their time limits.
+TSAN_WIDTH := --experimental-maximum-parallelization-width
+TSAN_TEST = swift test $(TSAN_BUILD) --disable-default-traits --scratch-path .build/tsan \
+	$(if $(findstring $(TSAN_WIDTH),$(shell swift test --help-hidden)),$(TSAN_WIDTH) 8)
 TSAN_SUITES := Race|Fencing|SharedRecord|Lock|Store|SaveRetry|Burst|SignOut|SingleFlight|Broadcast|WriteBehind|FileQueue
 
 # A debug build of the fuzzers finds as much in a schedule, but runs fewer of them. CI has one already.
