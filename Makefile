@@ -70,8 +70,9 @@ BENCH_BUILD := $(if $(filter .build,$(TOOLS_BUILD)),.build,Benchmarks/.build)
 # same time.
 TSAN_BUILD := --sanitize=thread $(BUILD_OPTIONS)
 # If all tests began at once, each would take as long as all of them, and a slow machine would exceed their time limits.
+# RedactionWorkTests count the work of one thread on large texts.
 TSAN_WIDTH := --experimental-maximum-parallelization-width
-TSAN_TEST = swift test $(TSAN_BUILD) --disable-default-traits --scratch-path .build/tsan \
+TSAN_TEST = swift test $(TSAN_BUILD) --disable-default-traits --scratch-path .build/tsan --skip RedactionWorkTests \
 	$(if $(findstring $(TSAN_WIDTH),$(shell swift test --help-hidden)),$(TSAN_WIDTH) 8)
 TSAN_SUITES := Race|Fencing|SharedRecord|Lock|Store|SaveRetry|Burst|SignOut|SingleFlight|Broadcast|WriteBehind|FileQueue
 
